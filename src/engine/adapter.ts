@@ -1,0 +1,199 @@
+/**
+ * The platform edge. An adapter turns native events into InboundEvents and Deliveries into native messages; it decides nothing else.
+ * Every adapter passes test/adapters/adapter-contract. Native ids stay strings the engine only compares.
+ */
+
+import type { Installation } from "./bot.ts";
+import type { BubbleContent } from "./bubble.ts";
+import type { CardOutcome, HostCard } from "./card.ts";
+import type { Clock } from "./clock.ts";
+import type { ConversationRef } from "./conversation.ts";
+import type { FileRef } from "./file-ref.ts";
+import type { Receive } from "./inbound-event.ts";
+import type { Log, Metrics } from "./log.ts";
+import type { PersonRef } from "./person.ts";
+
+/** Small durable state of one adapter, ordered by key. Values are JSON. */
+export interface KeyValueStore {
+  get(key: string): Promise<unknown>;
+  set(key: string, value: unknown): Promise<void>;
+  /** False when the key exists already; the first writer wins. */
+  insert(key: string, value: unknown): Promise<boolean>;
+  /** Entries with the prefix, in key order (or reversed), strictly after `after`. */
+  list(options: {
+    prefix: string;
+    after?: string;
+    limit: number;
+    reverse?: boolean;
+  }): Promise<readonly { key: string; value: unknown }[]>;
+  delete(key: string): Promise<void>;
+  /** Adds one and returns the new number; starts at 1. Atomic. */
+  increment(key: string): Promise<number>;
+}
+
+/** What the adapter is told about the bot it serves. `settings` is the bot's own block of the settings file for this platform, already checked. */
+export interface AdapterAccount {
+  readonly botId: string;
+  readonly name: string;
+  readonly role: string;
+  readonly settings: unknown;
+}
+
+/** What the platform says about an account once its credentials were accepted. */
+export interface InstallationFacts {
+  readonly appId: string;
+  readonly workspaceId: string;
+  readonly botUserId: string;
+  readonly otherIds: readonly string[];
+}
+
+/** A web route an adapter wants mounted on the shared server. Handlers speak the Fetch API. */
+export interface AdapterRoute {
+  readonly method: "GET" | "POST";
+  /** Path pattern with `:name` parts, for example `/slack/:bot/events`. */
+  readonly path: string;
+  /** False for platform callbacks and one-time forms, which carry their own proof; true = behind the console password. */
+  readonly guarded: boolean;
+  /** Largest accepted body, bytes. */
+  readonly maxBody: number;
+  handle(request: Request, parameters: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+/** The only way to download (SPEC M5). Failure is a value. */
+export type GuardedFetch = (url: string, options: GuardedFetchOptions) => Promise<GuardedResponse>;
+
+export interface GuardedFetchOptions {
+  readonly method?: "GET" | "HEAD";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** When given, only these hosts are contacted; for platform file hosts that get a token. */
+  readonly allowedHosts?: readonly string[];
+  readonly maxRedirects?: number;
+}
+
+export type GuardedResponse =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly mediaType: string;
+      readonly finalUrl: string;
+      readonly body: AsyncIterable<Uint8Array>;
+    }
+  | { readonly ok: false; readonly reason: string; readonly text: string };
+
+/** Everything an adapter may use. Contract: nothing here is called after `stop` resolved. */
+export interface AdapterContext {
+  readonly receive: Receive;
+  readonly kv: KeyValueStore;
+  readonly guardedFetch: GuardedFetch;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Mounts a route; call before `start` resolves. */
+  route(route: AdapterRoute): void;
+  /** Stores (or finds) the installation of an account in a workspace. */
+  identify(account: AdapterAccount, facts: InstallationFacts): Promise<Installation>;
+  /** Bytes of a stored file. */
+  openFile(file: FileRef): Promise<AsyncIterable<Uint8Array>>;
+  /** Stores a file a person uploaded through this adapter. */
+  storeFile(
+    source: AsyncIterable<Uint8Array>,
+    facts: { name: string; mediaType?: string },
+  ): Promise<{ readonly ok: true; readonly file: FileRef } | { readonly ok: false; readonly text: string }>;
+  /** Public address of the web server without trailing slash, or "" when links cannot be opened by others. */
+  readonly publicUrl: string;
+}
+
+/** Where and as whom a piece is posted. Stored with the piece. */
+export interface Place {
+  readonly installationId: string;
+  readonly ref: ConversationRef;
+  /** Native id of the message answered, where the platform shows replies. */
+  readonly nativeReplyTo?: string;
+}
+
+/** What is to be shown, with all files resolved. `entryId` is the delivery's identity; a card's controls carry `cardId`. */
+export type Delivery =
+  | {
+      readonly kind: "bubble";
+      readonly entryId: string;
+      readonly botName: string;
+      readonly content: BubbleContent;
+      readonly cardId?: string;
+      /** People whose "@Name" may become a live mention; nobody else's (SPEC M14 and the platform's rules). */
+      readonly mentionable: readonly PersonRef[];
+    }
+  | {
+      readonly kind: "host-card";
+      readonly entryId: string;
+      readonly botName: string;
+      readonly card: HostCard;
+      readonly cardId?: string;
+    };
+
+/** One native message to post. `content` is what `render` made; `progress` is the adapter's own note from an earlier attempt. */
+export interface Piece {
+  readonly id: string;
+  readonly index: number;
+  readonly place: Place;
+  readonly content: unknown;
+  readonly progress: unknown;
+  readonly attempts: number;
+  /** When the last attempt began; lets `find` look in the right stretch of history. */
+  readonly attemptedAt?: Date;
+}
+
+/** Proof that a piece landed. `nativeId` is the platform's message id; `extra` is the adapter's own (JSON). */
+export interface Receipt {
+  readonly nativeId: string;
+  readonly extra?: unknown;
+}
+
+/** A message found in history on first contact (SPEC I4). */
+export interface HistoryMessage {
+  readonly platformId: string;
+  readonly at: Date;
+  readonly from: PersonRef;
+  readonly text: string;
+  readonly isRoot: boolean;
+}
+
+/** One bot's state on the platform. `lastEventAt` proves that events arrive (SPEC O5). */
+export interface BotHealth {
+  readonly botId: string;
+  readonly state: "starting" | "connected" | "reconnecting" | "failed";
+  /** What is wrong and how to mend it, for the operator. */
+  readonly remedy?: string;
+  readonly lastEventAt?: Date;
+}
+
+/**
+ * Contract: `start` resolves once the account is connected or has definitely failed, and does not throw for one bot's bad credentials
+ * (health says it). `render` is pure and deterministic. `deliver` throws only DeliveryError. `find` says whether an attempt with unknown
+ * outcome landed. `settle` redraws a card and may be called twice.
+ */
+export interface Adapter {
+  readonly platform: string;
+  /** Text longer than this many pieces becomes a summary and a file (SPEC M2). */
+  readonly maxTextPieces: number;
+  /** Longest time one `deliver` may take, ms; shorter than the sender's lease. */
+  readonly deliverTimeoutMs: number;
+  start(account: AdapterAccount, context: AdapterContext): Promise<void>;
+  stop(): Promise<void>;
+  render(delivery: Delivery, place: Place): readonly unknown[];
+  deliver(piece: Piece, saveProgress: (progress: unknown) => Promise<void>): Promise<Receipt>;
+  find(piece: Piece): Promise<Receipt | null>;
+  settle(delivery: Delivery, place: Place, receipts: readonly Receipt[], outcome: CardOutcome): Promise<void>;
+  /** Working status on or off; called again every minute while it lasts. Failures are swallowed by the caller. */
+  showWorking?(place: Place, working: boolean): Promise<void>;
+  /** Adds a reaction to a message; an existing one counts as success. */
+  react?(place: Place, nativeId: string, emoji: string): Promise<void>;
+  /** Root and most recent messages of an existing thread, oldest first, at most `limit`. */
+  history(installationId: string, ref: ConversationRef, limit: number): Promise<readonly HistoryMessage[]>;
+  /** Native ids of the accounts in a channel. */
+  members(installationId: string, channelId: string): Promise<readonly string[]>;
+  health(): readonly BotHealth[];
+}

@@ -1,0 +1,42 @@
+/**
+ * Who a bot is: its identity, the platform apps it answers as, and the roles people have towards it.
+ * Plain data; the store keeps it, routing and context read it.
+ */
+
+/** A platform by its registered adapter name, for example "slack", "web". The engine never branches on it. */
+export type PlatformName = string;
+
+/** A long-lived teammate. `version` rises with every change of bot-level state (SPEC T2). */
+export interface Bot {
+  readonly id: string;
+  readonly orgId: string;
+  readonly name: string;
+  /** Duties in the owner's words; shown to the model as its identity. */
+  readonly role: string;
+  /** "provider/model". */
+  readonly model: string;
+  /** How many of its sessions may run at once when people wait; 1 = strictly serial (SPEC T2). */
+  readonly lanes: number;
+  readonly version: number;
+}
+
+/** One platform app of a bot in one workspace: the identity under which it reads and posts (SPEC I1). */
+export interface Installation {
+  readonly id: string;
+  readonly botId: string;
+  readonly platform: PlatformName;
+  readonly appId: string;
+  readonly workspaceId: string;
+  readonly orgId: string;
+  /** The id people mention. */
+  readonly botUserId: string;
+  /** Every further id by which the platform names this bot; used to recognise its own echoes (SPEC I7). */
+  readonly otherIds: readonly string[];
+}
+
+/** What a bot is called in a conversation, for addressing (SPEC I3). */
+export interface BotHandle {
+  readonly botId: string;
+  readonly name: string;
+  readonly platformIds: readonly string[];
+}

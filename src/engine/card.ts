@@ -1,0 +1,134 @@
+/**
+ * Cards: bubbles and host cards that wait for a person (SPEC C). Pure rules: what a widget is, whether an answer fits, who may give it.
+ * State lives in the store; adapters draw.
+ */
+
+/** One choice of a widget. `value` is what the model hears; equal to the label unless given. */
+export interface WidgetOption {
+  readonly label: string;
+  readonly value: string;
+  readonly description?: string;
+  readonly style: "default" | "primary" | "danger";
+}
+
+/** A question with choices (SPEC C3). min and max are set only for multiple choice. */
+export interface Widget {
+  readonly prompt: string;
+  readonly helpText?: string;
+  readonly options: readonly WidgetOption[];
+  readonly multiple?: { readonly min: number; readonly max: number };
+  readonly allowCustom: boolean;
+  readonly dismissOnMoveOn: boolean;
+}
+
+/** What a bot asks to be entrusted with; the value goes to the vault under bot + connector + field. */
+export interface SecretRequest {
+  readonly label: string;
+  readonly description?: string;
+  readonly connector: string;
+  readonly field: string;
+}
+
+export type CardKind = "widget" | "secret" | "retry" | "continue" | "handoff" | "approval" | "group" | "connect";
+export type CardState = "open" | "answered" | "dismissed" | "expired";
+
+/** A control of a host card. */
+export interface HostControl {
+  readonly value: string;
+  readonly label: string;
+  readonly style: "default" | "primary" | "danger";
+}
+
+/** A message of the host itself, posted by the bot it concerns (SPEC C9). Without controls it is a plain notice. */
+export interface HostCard {
+  readonly kind: "notice" | Exclude<CardKind, "widget" | "secret">;
+  readonly text: string;
+  readonly controls: readonly HostControl[];
+}
+
+/** The stored state of a card. */
+export interface Card {
+  readonly id: string;
+  readonly entryId: string;
+  readonly botId: string;
+  readonly sessionId?: string;
+  readonly conversationKey: string;
+  readonly turnId?: string;
+  readonly kind: CardKind;
+  readonly spec: CardSpec;
+  /** Person ids that may answer; empty = anybody whom access admits in that conversation. */
+  readonly allowed: readonly string[];
+  readonly state: CardState;
+  readonly skipped: boolean;
+  readonly expiresAt?: Date;
+  readonly answeredBy?: string;
+  readonly answeredByName?: string;
+  readonly answer?: CardAnswer;
+}
+
+export type CardSpec =
+  | { readonly kind: "widget"; readonly widget: Widget }
+  | { readonly kind: "secret"; readonly secret: SecretRequest }
+  | { readonly kind: "host"; readonly host: HostCard; readonly data: Readonly<Record<string, unknown>> };
+
+/** A checked answer. Never holds a secret value. */
+export interface CardAnswer {
+  readonly values: readonly string[];
+  readonly labels: readonly string[];
+  readonly custom?: string;
+}
+
+/** What an adapter needs to redraw a card: how it ended, in words ready to show. */
+export interface CardOutcome {
+  readonly cardId: string;
+  readonly state: CardState;
+  readonly answer?: CardAnswer;
+  readonly byName?: string;
+  readonly byPlatformId?: string;
+}
+
+export type AnswerCheck =
+  | { readonly ok: true; readonly answer: CardAnswer }
+  | { readonly ok: false; readonly reason: string };
+
+const CUSTOM_LIMIT = 3000;
+
+/** Checks choices and free text against a widget's options, min, max and allowCustom (SPEC C3). The reason is for the person. */
+export function checkAnswer(widget: Widget, choices: readonly string[], text?: string): AnswerCheck {
+  const custom = text?.trim();
+  if (custom) return checkCustom(widget, custom);
+  const unique = [...new Set(choices)];
+  const picked = widget.options.filter((option) => unique.includes(option.value));
+  if (picked.length !== unique.length) return { ok: false, reason: "That choice is not one of the options." };
+  const min = widget.multiple?.min ?? 1;
+  const max = widget.multiple?.max ?? 1;
+  if (picked.length < min) return { ok: false, reason: `Please choose at least ${min}.` };
+  if (picked.length > max) return { ok: false, reason: `Please choose at most ${max}.` };
+  return { ok: true, answer: { values: picked.map((o) => o.value), labels: picked.map((o) => o.label) } };
+}
+
+function checkCustom(widget: Widget, custom: string): AnswerCheck {
+  if (!widget.allowCustom) return { ok: false, reason: "This question takes only the listed options." };
+  if (custom.length > CUSTOM_LIMIT)
+    return { ok: false, reason: `Please keep your answer under ${CUSTOM_LIMIT} characters.` };
+  return { ok: true, answer: { values: [], labels: [], custom } };
+}
+
+/** SPEC C4: what typed text means while a widget is open; undefined = an ordinary message, the card is skipped. */
+export function answerFromText(widget: Widget, text: string): CardAnswer | undefined {
+  const typed = normalise(text);
+  const option = widget.options.find((o) => normalise(o.label) === typed || normalise(o.value) === typed);
+  const single = (widget.multiple?.min ?? 1) <= 1;
+  if (option && single) return { values: [option.value], labels: [option.label] };
+  if (!widget.allowCustom || !typed || text.length > CUSTOM_LIMIT) return undefined;
+  return { values: [], labels: [], custom: text.trim() };
+}
+
+function normalise(text: string): string {
+  return text.normalize("NFKC").trim().replace(/\s+/g, " ").toLocaleLowerCase();
+}
+
+/** SPEC C2: whether this person may answer. The reason is for that person. */
+export function mayAnswer(card: Pick<Card, "allowed">, personIdOfClick: string): boolean {
+  return card.allowed.length === 0 || card.allowed.includes(personIdOfClick);
+}

@@ -1,0 +1,26 @@
+/**
+ * A reference to stored bytes (SPEC M6). Bytes never travel through messages, prompts or rows; names are labels only.
+ */
+
+export interface FileRef {
+  /** SHA-256 of the bytes, hex. */
+  readonly sha256: string;
+  /** Extension without dot, chosen by sniffing, lower case. */
+  readonly ext: string;
+  /** Label shown to people; already cleaned of path parts and control characters. */
+  readonly name: string;
+  readonly mediaType: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Description for people who do not see the picture. */
+  readonly alt?: string;
+  /** Set while a person's upload is still being fetched, or could not be (SPEC W8). */
+  readonly state?: "pending" | "failed";
+  /** Row of the File table for uploads by people. */
+  readonly fileId?: string;
+}
+
+/** True for media shown as a picture. */
+export function isImage(file: Pick<FileRef, "mediaType">): boolean {
+  return /^image\/(png|jpeg|gif|webp|avif)$/.test(file.mediaType);
+}

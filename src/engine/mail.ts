@@ -1,0 +1,55 @@
+/**
+ * Why a bot wakes: a piece of mail in its session's durable mailbox (SPEC T1, T2).
+ */
+
+import type { CardAnswer } from "./card.ts";
+import type { Role } from "./person.ts";
+
+export type MailKind = "person" | "bot" | "background";
+
+/** Order of kinds: people first. */
+export const MAIL_RANK: Readonly<Record<MailKind, number>> = { person: 0, bot: 1, background: 2 };
+
+/** What the mail says beyond its entry. */
+export type MailBody =
+  /** A person's message: the entry holds the text. */
+  | { readonly type: "message"; readonly role: Role; readonly nativeReplyTo?: string; readonly replyTo?: string }
+  /** A person answered a card: structured data for the model (SPEC C3). */
+  | {
+      readonly type: "answer";
+      readonly role: Role;
+      readonly cardId: string;
+      readonly prompt: string;
+      readonly answer: CardAnswer;
+      readonly nativeReplyTo?: string;
+    }
+  /** A secret was stored or declined: label and destination only (SPEC C5). */
+  | {
+      readonly type: "secret";
+      readonly role: Role;
+      readonly cardId: string;
+      readonly label: string;
+      readonly connector: string;
+      readonly field: string;
+      readonly outcome: "stored" | "declined";
+      readonly nativeReplyTo?: string;
+    }
+  /** Text being worked on was edited or deleted (SPEC T6). */
+  | { readonly type: "steering"; readonly role: Role; readonly text: string }
+  /** Something the host tells the bot: a send that failed for good, a call approved, an apology owed. */
+  | { readonly type: "host"; readonly text: string };
+
+export interface Mail {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly kind: MailKind;
+  readonly entryId?: string;
+  readonly authorId?: string;
+  readonly authorName?: string;
+  /** Conversation-and-installation key; bursts are taken together only on the same route. */
+  readonly route: string;
+  readonly body: MailBody;
+  readonly audience: string;
+  readonly hops: number;
+  readonly orderAt: Date;
+}

@@ -1,0 +1,49 @@
+/**
+ * The settings the engine needs, as values; src/config.ts reads and checks them. Durations are milliseconds.
+ */
+
+export interface EngineSettings {
+  readonly orgId: string;
+  readonly threads: "sticky" | "strict" | "always";
+  /** Reply mode at first contact, by platform (SPEC I4). */
+  readonly replies: Readonly<Record<string, "thread" | "channel">>;
+  readonly access: AccessSettings;
+  readonly limits: LimitSettings;
+  readonly fallbackModels: readonly string[];
+  readonly utilityModel?: string;
+  /** Appends guidance and offers SendMessage; one switch for both (SPEC M10). */
+  readonly sendMessageGuidance: boolean;
+  readonly publicUrl: string;
+  /** True when a visitor on the same machine can open web links though there is no public address. */
+  readonly localLinks: boolean;
+}
+
+export interface AccessSettings {
+  readonly directMessages: "open" | "pairing" | "allowlist";
+  readonly guests: "deny" | "allow";
+  readonly external: "deny" | "allow";
+  /** Person ids or native ids; when not empty, only these people are served in direct messages under `allowlist`. */
+  readonly people: readonly string[];
+  readonly admins: readonly string[];
+  /** "any" or connector names a secret-request may ask for (SPEC C2). */
+  readonly secretConnectors: "any" | readonly string[];
+}
+
+export interface LimitSettings {
+  /** A person who waited this long behind another session gets an own lane (SPEC T2). */
+  readonly waitMs: number;
+  readonly debounceMs: number;
+  readonly maxSteps: number;
+  readonly turnMs: number;
+  /** Bot and background mail older than this goes first once. */
+  readonly ageingMs: number;
+  readonly mailPerSession: number;
+  /** Session lease; renewed at a third of it (SPEC T3). */
+  readonly leaseMs: number;
+  /** How long a SendMessage call waits for its receipt before it says "accepted" (SPEC M7). */
+  readonly receiptWaitMs: number;
+  readonly bubblesPerTurn: number;
+  readonly toolMs: number;
+  readonly modelMs: number;
+  readonly secretTtlMs: number;
+}

@@ -1,0 +1,47 @@
+/**
+ * A callable ability of a bot. One tool per file in src/tools; the engine offers, checks, runs and records them.
+ */
+
+import type { z } from "zod";
+import type { Bot } from "./bot.ts";
+import type { Bubble } from "./bubble.ts";
+import type { Clock } from "./clock.ts";
+import type { FileRef } from "./file-ref.ts";
+import type { Authority, TurnKind } from "./session.ts";
+
+/** `text` is written for the model: what happened, and on failure what to do next. */
+export interface ToolResult {
+  readonly ok: boolean;
+  readonly text: string;
+  readonly files?: readonly FileRef[];
+}
+
+/** What a tool may use while it runs. Effects go through these, so that they commit together with the call's result (SPEC T4). */
+export interface ToolContext {
+  readonly bot: Bot;
+  readonly authority: Authority;
+  readonly conversationKey: string;
+  readonly clock: Clock;
+  /** Aborted when the turn is stopped or the tool's time is over. */
+  readonly signal: AbortSignal;
+  /** The only voice (SPEC M). Contract: resolves to the result text for the model; commits the call itself. */
+  send(bubble: Bubble): Promise<ToolResult>;
+  /** Reacts to an entry of this conversation (SPEC W7). */
+  react(address: string, emoji: string): Promise<ToolResult>;
+}
+
+/**
+ * Contract: `execute` throws only for programming errors; everything the model can mend is a ToolResult.
+ * `readOnly` calls of one step may run together; `repeatable` calls may run again after a crash, others get "unknown, may have happened".
+ */
+export interface Tool<Schema extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Schema;
+  readonly offeredIn: readonly TurnKind[];
+  readonly readOnly?: boolean;
+  readonly repeatable?: boolean;
+  /** Longest run, ms; default 60,000 (SPEC T9). */
+  readonly timeoutMs?: number;
+  execute(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
+}
