@@ -3,7 +3,9 @@
  * Invariant: a stamp is written only after its step has finished, so an interrupted build repeats the step.
  * A lock left by a killed build is taken over as soon as its process is gone.
  */
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,7 +25,7 @@ function filesBelow(path) {
 }
 
 /** One hash over names and contents of the given files and folders (relative to the package root). */
-export function hashOf(inputs, extra = "") {
+function hashOf(inputs, extra = "") {
   const hash = createHash("sha256").update(extra);
   for (const input of inputs) {
     for (const file of filesBelow(join(root, input))) {
@@ -35,21 +37,38 @@ export function hashOf(inputs, extra = "") {
 
 /** Installed version of a package: part of a step's inputs, so that an upgrade repeats the step. */
 export function versionOf(name) {
-  return `${name}@${JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version}`;
+  const file = join(root, "node_modules", name, "package.json");
+  return existsSync(file) ? `${name}@${JSON.parse(readFileSync(file, "utf8")).version}` : `${name} is not installed`;
 }
 
-/**
- * Runs `make` unless `output` exists and its stamp carries this very hash. Returns true when it ran.
- * The old stamp goes first: a step that dies half-way must not look finished.
- */
-export async function step({ stamp, hash, output, make }) {
-  const fresh = existsSync(output) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
-  if (fresh) return false;
-  rmSync(stamp, { force: true });
-  await make();
-  mkdirSync(dirname(stamp), { recursive: true });
-  writeFileSync(stamp, hash);
-  return true;
+/** A step is {name, inputs, extra, output, make}: it is fresh when `output` exists and its stamp carries the hash of today's inputs. */
+export function isFresh(step) {
+  const stamp = stampOf(step);
+  return existsSync(join(root, step.output)) && existsSync(stamp) && readFileSync(stamp, "utf8") === stepHash(step);
+}
+
+/** Runs a step unless it is fresh. The old stamp goes first: a step that dies half-way must not look finished. */
+export async function runStep(step) {
+  if (isFresh(step)) return;
+  const hash = stepHash(step);
+  rmSync(stampOf(step), { force: true });
+  await step.make();
+  mkdirSync(dirname(stampOf(step)), { recursive: true });
+  writeFileSync(stampOf(step), hash);
+}
+
+const stampOf = (step) => join(root, "dist/.stamps", step.name);
+const stepHash = (step) => hashOf(step.inputs, step.extra);
+
+/** Runs a program of node_modules with its output on stderr, because stdout belongs to the product's log. Rejects unless it ends with 0. */
+export async function runTool(title, script, parameters, env = {}) {
+  const child = spawn(process.execPath, [join(root, script), ...parameters], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", 2, 2],
+  });
+  const [code, signal] = await once(child, "exit");
+  if (code !== 0) throw new Error(`${title} ended with ${signal ?? `code ${code}`}; its output above says why.`);
 }
 
 function isRunning(pid) {

@@ -8,6 +8,7 @@ import type { BubbleContent } from "./bubble.ts";
 import type { CardOutcome, HostCard } from "./card.ts";
 import type { Clock } from "./clock.ts";
 import type { ConversationRef } from "./conversation.ts";
+import type { GuardedFetch } from "./download.ts";
 import type { FileRef } from "./file-ref.ts";
 import type { Receive } from "./inbound-event.ts";
 import type { Log, Metrics } from "./log.ts";
@@ -36,6 +37,8 @@ export interface AdapterAccount {
   readonly botId: string;
   readonly name: string;
   readonly role: string;
+  /** "provider/model" or "demo"; lets a playground label demo bots. */
+  readonly model?: string;
   readonly settings: unknown;
 }
 
@@ -59,31 +62,6 @@ export interface AdapterRoute {
   handle(request: Request, parameters: Readonly<Record<string, string>>): Promise<Response>;
 }
 
-/** The only way to download (SPEC M5). Failure is a value. */
-export type GuardedFetch = (url: string, options: GuardedFetchOptions) => Promise<GuardedResponse>;
-
-export interface GuardedFetchOptions {
-  readonly method?: "GET" | "HEAD";
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
-  /** When given, only these hosts are contacted; for platform file hosts that get a token. */
-  readonly allowedHosts?: readonly string[];
-  readonly maxRedirects?: number;
-}
-
-export type GuardedResponse =
-  | {
-      readonly ok: true;
-      readonly status: number;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly mediaType: string;
-      readonly finalUrl: string;
-      readonly body: AsyncIterable<Uint8Array>;
-    }
-  | { readonly ok: false; readonly reason: string; readonly text: string };
-
 /** Everything an adapter may use. Contract: nothing here is called after `stop` resolved. */
 export interface AdapterContext {
   readonly receive: Receive;
@@ -103,8 +81,23 @@ export interface AdapterContext {
     source: AsyncIterable<Uint8Array>,
     facts: { name: string; mediaType?: string },
   ): Promise<{ readonly ok: true; readonly file: FileRef } | { readonly ok: false; readonly text: string }>;
+  /** What a one-time secret link asks for, or null when it is unknown, used or expired. Reading does not use it up (SPEC C5). */
+  readSecretLink(token: string): Promise<SecretLinkView | null>;
   /** Public address of the web server without trailing slash, or "" when links cannot be opened by others. */
   readonly publicUrl: string;
+}
+
+/** What the masked web form behind `/s/<token>` shows, and whom its answer is from. */
+export interface SecretLinkView {
+  readonly cardId: string;
+  readonly label: string;
+  readonly description?: string;
+  readonly connector: string;
+  readonly field: string;
+  readonly botName: string;
+  readonly conversation: ConversationRef;
+  readonly installationId: string;
+  readonly person: PersonRef;
 }
 
 /** Where and as whom a piece is posted. Stored with the piece. */

@@ -66,10 +66,12 @@ export interface Card {
   readonly answer?: CardAnswer;
 }
 
-export type CardSpec =
+/** What a card asks, and the native message its turn answered (so that the answer's turn replies in the same place). */
+export type CardSpec = { readonly nativeReplyTo?: string } & (
   | { readonly kind: "widget"; readonly widget: Widget }
   | { readonly kind: "secret"; readonly secret: SecretRequest }
-  | { readonly kind: "host"; readonly host: HostCard; readonly data: Readonly<Record<string, unknown>> };
+  | { readonly kind: "host"; readonly host: HostCard; readonly data: Readonly<Record<string, unknown>> }
+);
 
 /** A checked answer. Never holds a secret value. */
 export interface CardAnswer {

@@ -4,6 +4,7 @@
  */
 
 import type { ConversationRef } from "./conversation.ts";
+import type { FileRef } from "./file-ref.ts";
 import type { PersonRef } from "./person.ts";
 import type { SecretValue } from "./secret-value.ts";
 
@@ -25,6 +26,8 @@ export interface InboundFile {
   readonly size?: number;
   /** Where the adapter can fetch it from; never shown to the model. */
   readonly url?: string;
+  /** Set when the adapter stored the bytes already (uploads through our own web server). */
+  readonly stored?: FileRef;
 }
 
 interface EventBase {
@@ -79,6 +82,8 @@ export interface SecretEvent extends EventBase {
   readonly from: PersonRef;
   readonly cardId: string;
   readonly value: SecretValue;
+  /** The one-time link it came through; used up in the same transaction. */
+  readonly token?: string;
 }
 
 /** A person asks for the one-time link to the masked web form of a secret-request; the Reception carries the link. */

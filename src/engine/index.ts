@@ -10,6 +10,7 @@ export * from "./bubble-check.ts";
 export * from "./card.ts";
 export * from "./clock.ts";
 export * from "./conversation.ts";
+export * from "./download.ts";
 export * from "./errors.ts";
 export * from "./file-ref.ts";
 export * from "./inbound-event.ts";

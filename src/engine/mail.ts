@@ -34,6 +34,8 @@ export type MailBody =
       readonly outcome: "stored" | "declined";
       readonly nativeReplyTo?: string;
     }
+  /** A person pressed Retry on a host notice: the unanswered message is still in the session (SPEC M12, T8). */
+  | { readonly type: "retry"; readonly role: Role; readonly cardId: string; readonly nativeReplyTo?: string }
   /** Text being worked on was edited or deleted (SPEC T6). */
   | { readonly type: "steering"; readonly role: Role; readonly text: string }
   /** Something the host tells the bot: a send that failed for good, a call approved, an apology owed. */

@@ -53,7 +53,10 @@ function buildIndex(values: readonly string[]): Map<string, Pattern[]> {
 function toPatterns(value: string): Pattern[] {
   return spellings(value)
     .filter((spelling) => spelling.length >= MIN_SECRET_CHARS)
-    .flatMap((spelling) => [...escapings(spelling).map((text) => ({ text, before: 0, after: 0 })), ...base64Patterns(spelling)]);
+    .flatMap((spelling) => [
+      ...escapings(spelling).map((text) => ({ text, before: 0, after: 0 })),
+      ...base64Patterns(spelling),
+    ]);
 }
 
 /** The value as typed, without surrounding space, and with either kind of line end (key files are pasted from everywhere). */
@@ -74,26 +77,34 @@ function escapeJson(value: string): string {
 }
 
 function urlEncodings(value: string): string[] {
-  const sound = value.toWellFormed();
+  const sound = Buffer.from(value, "utf8").toString("utf8"); // half a surrogate pair would make the encoder throw
   const component = encodeURIComponent(sound);
   const strict = component.replace(/[!'()*~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
   const form = new URLSearchParams({ v: sound }).toString().slice(2);
   const all = [component, strict, strict.replaceAll("%7E", "~"), form, encodeURI(sound)];
-  return [...all, ...all.map((text) => text.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase())), encodeURIComponent(component)];
+  return [
+    ...all,
+    ...all.map((text) => text.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase())),
+    encodeURIComponent(component),
+  ];
 }
 
 /** What stays the same of the value's base64 whatever stands before and after it, for each of the three alignments and both alphabets. */
 function base64Patterns(value: string): Pattern[] {
   const bytes = Buffer.from(value, "utf8");
   return [0, 1, 2].flatMap((shift) => {
-    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64").replace(/=+$/, "");
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString("base64")
+      .replace(/=+$/, "");
     const isCut = (shift + bytes.length) % 3 !== 0;
     const start = shift === 0 ? 0 : shift + 1;
     const text = encoded.slice(start, isCut ? encoded.length - 1 : encoded.length);
     const edges = { before: shift === 0 ? 0 : 1, after: isCut ? 1 : 0 };
     const url = text.replaceAll("+", "-").replaceAll("/", "_");
     const percent = text.replaceAll("+", "%2B").replaceAll("/", "%2F");
-    return [text, url, percent, percent.replace(/%../g, (hex) => hex.toLowerCase()), text.replaceAll("/", "\\/")].map((spelled) => ({ text: spelled, ...edges }));
+    return [text, url, percent, percent.replace(/%../g, (hex) => hex.toLowerCase()), text.replaceAll("/", "\\/")].map(
+      (spelled) => ({ text: spelled, ...edges }),
+    );
   });
 }
 

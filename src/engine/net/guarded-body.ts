@@ -34,7 +34,10 @@ export async function* limitBody(raw: Readable, encoding: string, limits: BodyLi
 
 /** The failure for a body over its cap, announced or found while reading. */
 export function tooLarge(limits: Pick<BodyLimits, "maxBytes" | "host">): TransferError {
-  return new TransferError("too-large", `The file at ${limits.host} is larger than the ${describeSize(limits.maxBytes)} allowed here.`);
+  return new TransferError(
+    "too-large",
+    `The file at ${limits.host} is larger than the ${describeSize(limits.maxBytes)} allowed here.`,
+  );
 }
 
 /** Whether `limitBody` can read this content-encoding (empty means none). */
@@ -68,9 +71,17 @@ async function* keepPace(raw: Readable, limits: BodyLimits): AsyncGenerator<Uint
 }
 
 async function nextOrCut(raw: Readable, iterator: AsyncIterator<Uint8Array>, limits: BodyLimits, waitMs: number) {
-  const timer = setTimeout(() => {
-    raw.destroy(new TransferError("too-slow", `${limits.host} sent almost nothing for ${Math.ceil(limits.idleMs / 1000)} s; the download was stopped.`));
-  }, Math.max(waitMs, 1));
+  const timer = setTimeout(
+    () => {
+      raw.destroy(
+        new TransferError(
+          "too-slow",
+          `${limits.host} sent almost nothing for ${Math.ceil(limits.idleMs / 1000)} s; the download was stopped.`,
+        ),
+      );
+    },
+    Math.max(waitMs, 1),
+  );
   try {
     return await iterator.next();
   } finally {
@@ -78,7 +89,11 @@ async function nextOrCut(raw: Readable, iterator: AsyncIterator<Uint8Array>, lim
   }
 }
 
-async function* decompress(source: AsyncIterable<Uint8Array>, encoding: string, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+async function* decompress(
+  source: AsyncIterable<Uint8Array>,
+  encoding: string,
+  limits: BodyLimits,
+): AsyncGenerator<Uint8Array> {
   const decoder = createDecoder(encoding);
   const piped = pipeline(Readable.from(source, { objectMode: false }), decoder);
   // The same error reaches the loop below through the decoder; this only keeps it from being reported a second time as unhandled.

@@ -5,15 +5,10 @@
  */
 import type { Readable } from "node:stream";
 import { type Agent, request as send } from "undici";
-import {
-  type Download,
-  type DownloadFailure,
-  type DownloadReason,
-  type DownloadRequest,
-  type GuardedFetch,
-  TransferError,
-} from "../download.ts";
+import { type Download, type DownloadRequest, type GuardedFetch, TransferError } from "../download.ts";
 import type { Log } from "../log.ts";
+import { type Deadline, rejectOnAbort, startDeadline } from "./deadline.ts";
+import { StatusError, toFailure, toTransferError } from "./download-failure.ts";
 import { createGuardedAgent } from "./guarded-agent.ts";
 import { isReadableEncoding, limitBody, tooLarge } from "./guarded-body.ts";
 import { createHostRules, type HostRules, type LookupAll, toPlainHost } from "./host-rules.ts";
@@ -46,22 +41,30 @@ interface Answer {
   readonly body: Readable;
 }
 
-interface Deadline {
-  readonly signal: AbortSignal;
-  release(): void;
-}
-
 const DEFAULT_IDLE_MS = 15_000;
 const DEFAULT_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Ours to set: `host` and framing belong to the connection, and compression would only have to be undone. */
-const OWN_HEADERS: ReadonlySet<string> = new Set(["host", "connection", "content-length", "transfer-encoding", "accept-encoding", "te", "upgrade"]);
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "accept-encoding",
+  "te",
+  "upgrade",
+]);
 
 /** Makes a guard. A malformed `allowPrivateHosts` entry is a ConfigError; everything later is a value or a TransferError from the body. */
 export function createGuardedFetch(settings: GuardedFetchSettings): GuardedFetch {
   const rules = createHostRules(settings.allowPrivateHosts, settings.lookup);
   const agent = createGuardedAgent(rules, settings.ca);
-  const guard: Guard = { rules, agent, allowHttp: settings.allowHttp ?? false, idleMs: settings.idleMs ?? DEFAULT_IDLE_MS };
+  const guard: Guard = {
+    rules,
+    agent,
+    allowHttp: settings.allowHttp ?? false,
+    idleMs: settings.idleMs ?? DEFAULT_IDLE_MS,
+  };
   return async (url, request) => {
     const deadline = startDeadline(request.timeoutMs, request.signal);
     try {
@@ -69,7 +72,10 @@ export function createGuardedFetch(settings: GuardedFetchSettings): GuardedFetch
     } catch (error) {
       deadline.release();
       const failure = toFailure(error, hostOf(url));
-      settings.log?.info({ host: hostOf(url), reason: failure.reason, status: failure.status }, "download refused or failed");
+      settings.log?.info(
+        { host: hostOf(url), reason: failure.reason, status: failure.status },
+        "download refused or failed",
+      );
       return failure;
     }
   };
@@ -85,7 +91,11 @@ async function download(guard: Guard, start: string, request: DownloadRequest, d
     if (!REDIRECTS.has(answer.status)) return toDownload(guard, url, answer, request, deadline);
     answer.body.destroy();
     const next = checkUrl(guard, toTarget(answer, url), request.allowedHosts);
-    if (seen.has(next.href)) throw new TransferError("redirects", `${url.host} redirects in a circle; there is nothing to fetch at this address.`);
+    if (seen.has(next.href))
+      throw new TransferError(
+        "redirects",
+        `${url.host} redirects in a circle; there is nothing to fetch at this address.`,
+      );
     if (next.origin !== url.origin) headers = {};
     url = next;
   }
@@ -97,10 +107,16 @@ function checkUrl(guard: Guard, text: string, allowedHosts: readonly string[] | 
   if (url === null || url.hostname === "") throw new TransferError("bad-url", "This is not a complete https address.");
   checkScheme(guard, url);
   if (url.username !== "" || url.password !== "") {
-    throw new TransferError("credentials", "The address contains a user name or password before the host; such addresses are refused. Leave that part out.");
+    throw new TransferError(
+      "credentials",
+      "The address contains a user name or password before the host; such addresses are refused. Leave that part out.",
+    );
   }
   if (allowedHosts !== undefined && !allowedHosts.some((allowed) => isHost(url.hostname, allowed))) {
-    throw new TransferError("host-not-listed", `${url.hostname} is not one of the file hosts allowed for this download.`);
+    throw new TransferError(
+      "host-not-listed",
+      `${url.hostname} is not one of the file hosts allowed for this download.`,
+    );
   }
   guard.rules.checkLiteral(url.hostname);
   url.hash = "";
@@ -110,7 +126,10 @@ function checkUrl(guard: Guard, text: string, allowedHosts: readonly string[] | 
 function checkScheme(guard: Guard, url: URL): void {
   if (url.protocol === "https:") return;
   if (url.protocol === "http:" && guard.allowHttp && guard.rules.isListed(url.hostname)) return;
-  throw new TransferError("not-https", `Only https:// addresses may be fetched, not ${url.protocol}//. Use the https address of the file.`);
+  throw new TransferError(
+    "not-https",
+    `Only https:// addresses may be fetched, not ${url.protocol}//. Use the https address of the file.`,
+  );
 }
 
 function isHost(hostname: string, allowed: string): boolean {
@@ -118,7 +137,13 @@ function isHost(hostname: string, allowed: string): boolean {
   return allowed.startsWith("*.") ? host.endsWith(toPlainHost(allowed.slice(1))) : host === toPlainHost(allowed);
 }
 
-async function ask(guard: Guard, url: URL, method: "GET" | "HEAD", headers: Readonly<Record<string, string>>, deadline: Deadline): Promise<Answer> {
+async function ask(
+  guard: Guard,
+  url: URL,
+  method: "GET" | "HEAD",
+  headers: Readonly<Record<string, string>>,
+  deadline: Deadline,
+): Promise<Answer> {
   const sent = send(url.href, {
     method,
     dispatcher: guard.agent,
@@ -128,9 +153,13 @@ async function ask(guard: Guard, url: URL, method: "GET" | "HEAD", headers: Read
     headers: toSentHeaders(headers),
   });
   // undici notices an abort only once it is connected; a host that never answers must not outlast the deadline.
-  const { statusCode, headers: received, body } = await Promise.race([sent, rejectOnAbort(deadline.signal)]).catch((error: unknown) => {
+  const {
+    statusCode,
+    headers: received,
+    body,
+  } = await Promise.race([sent, rejectOnAbort(deadline.signal)]).catch((error: unknown) => {
     sent.then((late) => late.body.destroy()).catch(() => undefined); // Nobody waits for it any more, its outcome changes nothing.
-    throw error;
+    throw toTransferError(error, url.host);
   });
   // Errors of the body are reported to whoever iterates it; without this listener an unread body that times out would crash the process.
   body.on("error", () => undefined);
@@ -147,7 +176,7 @@ function toSentHeaders(headers: Readonly<Record<string, string>>): Record<string
 
 function toTarget(answer: Answer, from: URL): string {
   const location = answer.headers.location ?? "";
-  if (location === "" || !URL.canParse(location, from)) {
+  if (location === "" || !URL.canParse(location, from.href)) {
     throw new TransferError("redirects", `${from.host} answered with a redirect that leads nowhere.`);
   }
   return new URL(location, from).href;
@@ -159,7 +188,8 @@ function toDownload(guard: Guard, url: URL, answer: Answer, request: DownloadReq
   const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase();
   try {
     if (status < 200 || status > 299) throw new StatusError(url.host, status, headers["retry-after"]);
-    if (!isReadableEncoding(encoding)) throw new TransferError("encoding", `${url.host} compresses the file in a way that is not supported.`);
+    if (!isReadableEncoding(encoding))
+      throw new TransferError("encoding", `${url.host} compresses the file in a way that is not supported.`);
     if (request.method !== "HEAD" && Number(headers["content-length"] ?? 0) > limits.maxBytes) throw tooLarge(limits);
   } catch (error) {
     body.destroy();
@@ -170,10 +200,22 @@ function toDownload(guard: Guard, url: URL, answer: Answer, request: DownloadReq
     body.destroy();
   };
   const mediaType = toMediaType(headers["content-type"]);
-  return { ok: true, status, headers, mediaType, finalUrl: url.href, body: readBody(limitBody(body, encoding, limits), url.host, deadline), cancel };
+  return {
+    ok: true,
+    status,
+    headers,
+    mediaType,
+    finalUrl: url.href,
+    body: readBody(limitBody(body, encoding, limits), url.host, deadline),
+    cancel,
+  };
 }
 
-async function* readBody(chunks: AsyncIterable<Uint8Array>, host: string, deadline: Deadline): AsyncGenerator<Uint8Array> {
+async function* readBody(
+  chunks: AsyncIterable<Uint8Array>,
+  host: string,
+  deadline: Deadline,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
   } catch (error) {
@@ -181,72 +223,6 @@ async function* readBody(chunks: AsyncIterable<Uint8Array>, host: string, deadli
   } finally {
     deadline.release();
   }
-}
-
-class StatusError extends TransferError {
-  readonly status: number;
-  readonly retryAfterMs: number | undefined;
-  constructor(host: string, status: number, retryAfter: string | undefined) {
-    super("status", `${host} answered ${status} instead of the file${STATUS_HINTS.get(status) ?? ""}.`);
-    this.status = status;
-    this.retryAfterMs = retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined;
-  }
-}
-
-const STATUS_HINTS: ReadonlyMap<number, string> = new Map([
-  [401, " (it wants a sign-in)"],
-  [403, " (access is not allowed, or the link has expired)"],
-  [404, " (there is nothing at this address)"],
-  [410, " (it was removed)"],
-  [429, " (too many requests; wait before trying again)"],
-]);
-
-function startDeadline(timeoutMs: number, outer: AbortSignal | undefined): Deadline {
-  const controller = new AbortController();
-  const abort = () => controller.abort(new TransferError("cancelled", "The download was cancelled."));
-  const timer = setTimeout(() => {
-    controller.abort(new TransferError("timeout", `The download took longer than ${Math.ceil(timeoutMs / 1000)} s and was stopped.`));
-  }, timeoutMs);
-  if (outer?.aborted === true) abort();
-  outer?.addEventListener("abort", abort, { once: true });
-  return {
-    signal: controller.signal,
-    release() {
-      clearTimeout(timer);
-      outer?.removeEventListener("abort", abort);
-    },
-  };
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-}
-
-function toFailure(error: unknown, host: string): DownloadFailure {
-  const known = toTransferError(error, host);
-  const failure = { ok: false, reason: known.reason, text: known.text } as const;
-  if (!(known instanceof StatusError)) return failure;
-  return { ...failure, status: known.status, ...(known.retryAfterMs === undefined ? {} : { retryAfterMs: known.retryAfterMs }) };
-}
-
-function toTransferError(error: unknown, host: string): TransferError {
-  if (error instanceof TransferError) return error;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const [reason, text] = describeCode(code, host);
-  return new TransferError(reason, text, { cause: error });
-}
-
-function describeCode(code: string, host: string): [DownloadReason, string] {
-  if (/CERT|SELF_SIGNED|UNABLE_TO_|ERR_SSL|ERR_TLS|EPROTO/.test(code)) {
-    return ["tls", `The certificate of ${host} cannot be trusted (${code}), so nothing was fetched.`];
-  }
-  if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") {
-    return ["too-slow", `${host} did not answer in time.`];
-  }
-  return ["connection", `The connection to ${host} failed or broke off${code === "" ? "" : ` (${code})`}. Trying again later may help.`];
 }
 
 function hostOf(url: string): string {

@@ -22,7 +22,7 @@ export type LookupAll = (hostname: string) => Promise<readonly HostAddress[]>;
 export interface HostRules {
   /** Whether the operator listed this host by name or IP. */
   isListed(hostname: string): boolean;
-  /** Throws TransferError `private-address` when the host is an IP literal that may not be reached; names pass, they are checked by `resolve`. */
+  /** Throws TransferError `private-address` for localhost and for an IP literal that may not be reached; other names are checked by `resolve`. */
   checkLiteral(hostname: string): void;
   /** All addresses of a name, each checked. Throws TransferError `private-address` or `unknown-host`. */
   resolve(hostname: string): Promise<readonly HostAddress[]>;
@@ -36,7 +36,10 @@ export function createHostRules(allowPrivateHosts: readonly string[], lookup: Lo
     isListed,
     checkLiteral(hostname) {
       const host = toPlainHost(hostname);
-      if (isIP(host) !== 0 && !listed.has(host)) throwIfPrivate(host, host);
+      if (listed.has(host)) return;
+      if (isIP(host) !== 0) throwIfPrivate(host, host);
+      // Reserved for the machine itself, whatever a resolver makes of it.
+      if (/(^|\.)localhost$/.test(host)) throw refusal(`${hostname} is this machine`);
     },
     async resolve(hostname) {
       const answers = await resolveName(hostname, lookup);
@@ -48,7 +51,10 @@ export function createHostRules(allowPrivateHosts: readonly string[], lookup: Lo
 
 /** Lower case, without brackets and the trailing dot, IPs in their shortest form: so that two spellings of a host compare equal. */
 export function toPlainHost(hostname: string): string {
-  const bare = hostname.toLowerCase().replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const bare = hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, "")
+    .replace(/\.$/, "");
   return isIP(bare) === 0 ? bare : ipaddr.parse(bare).toString();
 }
 
@@ -83,15 +89,23 @@ function throwIfPrivate(address: string, hostname: string): void {
   if (kind === null) return;
   // The resolved address itself stays unsaid: it would tell a model how the internal network is laid out.
   const subject = address === toPlainHost(hostname) ? `${hostname} is` : `${hostname} resolves to`;
-  throw new TransferError(
+  throw refusal(`${subject} ${kind}`);
+}
+
+function refusal(finding: string): TransferError {
+  return new TransferError(
     "private-address",
-    `${subject} ${kind}; only public hosts may be fetched. Use a public https address (an operator can list an internal host in net.allowPrivateHosts).`,
+    `${finding}; only public hosts may be fetched. Use a public https address (an operator can list an internal host in net.allowPrivateHosts).`,
   );
 }
 
 async function resolveName(hostname: string, lookup: LookupAll): Promise<readonly HostAddress[]> {
   const answers = await lookup(hostname).catch((cause: unknown) => {
-    throw new TransferError("unknown-host", `The host ${hostname} was not found. Check the address for typing errors.`, { cause });
+    throw new TransferError(
+      "unknown-host",
+      `The host ${hostname} was not found. Check the address for typing errors.`,
+      { cause },
+    );
   });
   if (answers.length === 0) throw new TransferError("unknown-host", `The host ${hostname} has no address.`);
   return answers;
@@ -100,7 +114,9 @@ async function resolveName(hostname: string, lookup: LookupAll): Promise<readonl
 function toListedHost(entry: string): string {
   const host = toPlainHost(entry.trim());
   if (isIP(host) === 0 && !/^[^\s/:@?#[\]]+$/.test(host)) {
-    throw new ConfigError(`net.allowPrivateHosts: "${entry}" is not a host name or IP address; leave out scheme, port and path.`);
+    throw new ConfigError(
+      `net.allowPrivateHosts: "${entry}" is not a host name or IP address; leave out scheme, port and path.`,
+    );
   }
   return host;
 }

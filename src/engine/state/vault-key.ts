@@ -24,12 +24,18 @@ export interface VaultKeys {
  * Loads the keys. `envKey` (one key or several, separated by spaces or commas) goes first and then no file is made, though an existing file's keys can
  * still open. Without it the file is made with mode 0600 when missing. Throws ConfigError with the fix for a bad key or a file others can read.
  */
-export async function loadVaultKey(options: { readonly keyFile: string; readonly envKey?: string | undefined }): Promise<VaultKeys> {
+export async function loadVaultKey(options: {
+  readonly keyFile: string;
+  readonly envKey?: string | undefined;
+}): Promise<VaultKeys> {
   const fromEnv = parseKeys((options.envKey ?? "").split(/[\s,]+/), "The vault key in the environment");
   if (fromEnv.length === 0) await createKeyFile(options.keyFile);
   const all = dedupe([...fromEnv, ...(await readKeyFile(options.keyFile))]);
   const current = all[0];
-  if (current === undefined) throw new ConfigError(`Key file ${options.keyFile} holds no key. Restore it from a backup, or delete it to start with an empty vault.`);
+  if (current === undefined)
+    throw new ConfigError(
+      `Key file ${options.keyFile} holds no key. Restore it from a backup, or delete it to start with an empty vault.`,
+    );
   return { current, all };
 }
 
@@ -45,12 +51,19 @@ async function createKeyFile(keyFile: string): Promise<void> {
   const folder = dirname(keyFile);
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${randomBytes(8).toString("hex")}.key.new`);
-  await writeDurably(draft, `# Parley vault key: whoever has it can read the stored secrets. Back it up apart from the database.\n${randomBytes(32).toString("base64")}\n`);
+  await writeDurably(
+    draft,
+    `# Parley vault key: whoever has it can read the stored secrets. Back it up apart from the database.\n${randomBytes(32).toString("base64")}\n`,
+  );
   try {
     // A link appears whole and fails if the name is taken, so a second process that starts now reads this key instead of replacing it.
     await fs.link(draft, keyFile);
   } catch (error) {
-    if (!isCode(error, "EEXIST")) throw new ConfigError(`Key file ${keyFile} cannot be created. Check storage.keyFile and the folder's permissions.`, { cause: error });
+    if (!isCode(error, "EEXIST"))
+      throw new ConfigError(
+        `Key file ${keyFile} cannot be created. Check storage.keyFile and the folder's permissions.`,
+        { cause: error },
+      );
   } finally {
     await fs.rm(draft, { force: true });
   }
@@ -67,7 +80,10 @@ async function writeDurably(path: string, text: string): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    throw new ConfigError(`The key file cannot be written in ${dirname(path)}. Check storage.keyFile and the folder's permissions.`, { cause: error });
+    throw new ConfigError(
+      `The key file cannot be written in ${dirname(path)}. Check storage.keyFile and the folder's permissions.`,
+      { cause: error },
+    );
   }
 }
 
@@ -86,14 +102,19 @@ async function readKeyFile(keyFile: string): Promise<VaultKey[]> {
     handle = await fs.open(keyFile, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isCode(error, "ENOENT")) return [];
-    throw new ConfigError(`Key file ${keyFile} cannot be read. Check its owner and permissions (it should be 0600 and belong to this process's user).`, { cause: error });
+    throw new ConfigError(
+      `Key file ${keyFile} cannot be read. Check its owner and permissions (it should be 0600 and belong to this process's user).`,
+      { cause: error },
+    );
   }
   try {
     // Checked on the open file, so that it cannot be exchanged between the check and the reading.
     const stat = await handle.stat();
     if (!stat.isFile()) throw new ConfigError(`storage.keyFile: ${keyFile} is not a file.`);
     if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
-      throw new ConfigError(`Key file ${keyFile} can be read by others (mode ${(stat.mode & 0o777).toString(8).padStart(4, "0")}). Run: chmod 600 ${keyFile}`);
+      throw new ConfigError(
+        `Key file ${keyFile} can be read by others (mode ${(stat.mode & 0o777).toString(8).padStart(4, "0")}). Run: chmod 600 ${keyFile}`,
+      );
     }
     const lines = (await handle.readFile("utf8")).split("\n").filter((line) => !line.trim().startsWith("#"));
     return parseKeys(lines, `Key file ${keyFile}`);
@@ -103,13 +124,18 @@ async function readKeyFile(keyFile: string): Promise<VaultKey[]> {
 }
 
 function parseKeys(texts: readonly string[], source: string): VaultKey[] {
-  return texts.map((text) => text.trim()).filter((text) => text !== "").map((text) => parseKey(text, source));
+  return texts
+    .map((text) => text.trim())
+    .filter((text) => text !== "")
+    .map((text) => parseKey(text, source));
 }
 
 function parseKey(text: string, source: string): VaultKey {
   const isHex = /^[0-9a-fA-F]{64}$/.test(text);
   if (!isHex && !/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) {
-    throw new ConfigError(`${source} is not a key: 32 bytes as base64 (44 characters) or hex (64) are expected. Make one with: openssl rand -base64 32`);
+    throw new ConfigError(
+      `${source} is not a key: 32 bytes as base64 (44 characters) or hex (64) are expected. Make one with: openssl rand -base64 32`,
+    );
   }
   return toVaultKey(Buffer.from(text, isHex ? "hex" : "base64"));
 }

@@ -77,7 +77,11 @@ function unseal(key: VaultKey, sealed: SealedSecret, place: SecretPlace): Unseal
     return { ok: true, value: new SecretValue(plaintext.toString("utf8")) };
   } catch {
     // Every cause (wrong place, flipped bit, cut row) looks the same on purpose; the remedy is the same too.
-    return { ok: false, reason: "damaged", text: "This secret cannot be opened: it was changed or belongs elsewhere. Ask for it again." };
+    return {
+      ok: false,
+      reason: "damaged",
+      text: "This secret cannot be opened: it was changed or belongs elsewhere. Ask for it again.",
+    };
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import { createHash, randomInt } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { connect, createServer, type Server } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -29,13 +29,21 @@ export class DatabaseInUseError extends ConfigError {
 
 /** A directory that this process holds until `release` or its end. */
 export interface DirectoryClaim {
-  /** Listens already; connections made before the database is ready wait in it. */
-  readonly server: Server;
+  /** Hands over every connection: those made so far, which have waited, and those to come. */
+  serve(accept: (socket: Socket) => void): void;
   /** Directory to name as `host` to PostgreSQL clients; short enough for a socket path. */
   readonly host: string;
   /** The number in the socket's name, which PostgreSQL clients call its port. */
   readonly port: number;
+  /** Drops all connections, removes the socket and lets the next process in. */
   release(): Promise<void>;
+}
+
+interface Doorway {
+  server: Server;
+  waiting: Socket[];
+  open: Set<Socket>;
+  accept: ((socket: Socket) => void) | undefined;
 }
 
 interface Rival {
@@ -60,19 +68,28 @@ export async function claimDirectory(directory: string): Promise<DirectoryClaim>
   const home = resolve(directory);
   await preparePrivateDirectory(home);
   const host = await shortPathTo(home);
-  const { server, port } = await bindOwnSocket(home, host);
+  const doorway = openDoorway();
+  const port = await bindOwnSocket(doorway.server, home, host);
+  const serve = (accept: (socket: Socket) => void) => {
+    doorway.accept = accept;
+    for (const socket of doorway.waiting.splice(0)) if (!socket.destroyed) accept(socket);
+  };
   const release = async () => {
-    await new Promise<void>((done) => server.close(() => done()));
+    for (const socket of doorway.open) socket.destroy();
+    await new Promise<void>((done) => doorway.server.close(() => done()));
     await rm(join(home, noteName(port)), { force: true });
   };
   try {
     await outlastRivals(home, host, port);
     await writeNote(home, port, "held");
-    return { server, host, port, release };
+    // A rival may have looked in the instant between bind and listen and taken this socket for a leftover.
+    if (await isListenedOn(join(host, socketName(port)))) return { host, port, serve, release };
   } catch (error) {
     await release();
     throw error;
   }
+  await release();
+  return claimDirectory(directory);
 }
 
 async function preparePrivateDirectory(directory: string): Promise<void> {
@@ -114,14 +131,26 @@ async function shortPathTo(directory: string): Promise<string> {
   return link;
 }
 
-async function bindOwnSocket(home: string, host: string): Promise<{ server: Server; port: number }> {
+/** Connections that come before anybody serves them are kept: a socket without a reader would never notice that its peer left. */
+function openDoorway(): Doorway {
+  const doorway: Doorway = { server: createServer(), waiting: [], open: new Set(), accept: undefined };
+  doorway.server.on("connection", (socket) => {
+    doorway.open.add(socket);
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => doorway.open.delete(socket));
+    if (doorway.accept === undefined) doorway.waiting.push(socket);
+    else doorway.accept(socket);
+  });
+  return doorway;
+}
+
+async function bindOwnSocket(server: Server, home: string, host: string): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 65_000);
-    const server = createServer();
     try {
       await writeNote(home, port, "starting", "wx");
       await listen(server, join(host, socketName(port)));
-      return { server, port };
+      return port;
     } catch (error) {
       if (codeOf(error) === "EEXIST" || codeOf(error) === "EADDRINUSE") continue;
       await rm(join(home, noteName(port)), { force: true });

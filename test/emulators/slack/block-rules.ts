@@ -11,13 +11,45 @@ import type { Problem } from "./refusal.ts";
 import { checkRichText } from "./rich-text-rules.ts";
 import type { Check } from "./text-rules.ts";
 import {
-  checkImage, checkItems, checkKeys, checkOptionalString, checkPlain, checkString, checkText, newCheck, note,
+  checkImage,
+  checkItems,
+  checkKeys,
+  checkOptionalString,
+  checkPlain,
+  checkString,
+  checkText,
+  newCheck,
+  note,
 } from "./text-rules.ts";
 
 type BlockRule = (check: Check, block: Fields, pointer: string) => void;
 
-const MODAL_BLOCKS = ["section", "divider", "image", "actions", "context", "input", "header", "video", "rich_text", "alert", "table"];
-const CONTAINER_BLOCKS = ["actions", "context", "divider", "file", "header", "image", "input", "rich_text", "section", "table", "video"];
+const MODAL_BLOCKS = [
+  "section",
+  "divider",
+  "image",
+  "actions",
+  "context",
+  "input",
+  "header",
+  "video",
+  "rich_text",
+  "alert",
+  "table",
+];
+const CONTAINER_BLOCKS = [
+  "actions",
+  "context",
+  "divider",
+  "file",
+  "header",
+  "image",
+  "input",
+  "rich_text",
+  "section",
+  "table",
+  "video",
+];
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   section: ["text", "fields", "accessory", "expand"],
@@ -72,7 +104,8 @@ const RULES: Readonly<Record<string, BlockRule>> = {
   alert: (check, block, at) => {
     checkText(check, block.text, `${at}/text`, 200);
     const levels = ["default", "info", "warning", "error", "success"];
-    if (block.level !== undefined && !levels.includes(asText(block.level))) note(check, `${at}/level`, `must be one of ${levels.join(", ")}`);
+    if (block.level !== undefined && !levels.includes(asText(block.level)))
+      note(check, `${at}/level`, `must be one of ${levels.join(", ")}`);
   },
   container: checkContainer,
   plan: (check, block, at) => checkString(check, block.title, `${at}/title`, 1000),
@@ -95,14 +128,21 @@ export function checkBlocks(blocks: unknown, surface: "message" | "view" = "mess
   });
   if (check.markdownLength > 12_000) note(check, base, "markdown blocks: no more than 12000 characters in all");
   if (check.tableLength > 10_000) note(check, base, "table cells: no more than 10000 characters in all");
-  if (surface === "message" && renderedBlocks(items) > 50) note(check, base, "no more than 50 items allowed after expanding markdown");
+  if (surface === "message" && renderedBlocks(items) > 50)
+    note(check, base, "no more than 50 items allowed after expanding markdown");
   return check.problems;
 }
 
 function checkBlock(check: Check, block: unknown, at: string, allowed: readonly string[]): void {
-  if (!isFields(block)) return note(check, at, "must be a block object");
+  if (!isFields(block)) {
+    note(check, at, "must be a block object");
+    return;
+  }
   const type = asText(block.type);
-  if (!allowed.includes(type)) return note(check, `${at}/type`, `unsupported type: ${type || "nothing"}`);
+  if (!allowed.includes(type)) {
+    note(check, `${at}/type`, `unsupported type: ${type || "nothing"}`);
+    return;
+  }
   if (block.block_id !== undefined) {
     checkString(check, block.block_id, `${at}/block_id`, 255);
     const id = asText(block.block_id);
@@ -151,11 +191,17 @@ function checkInput(check: Check, block: Fields, at: string): void {
 }
 
 function checkCard(check: Check, block: Fields, at: string): void {
-  if (!["title", "subtitle", "body", "hero_image"].some((key) => block[key] !== undefined)) note(check, at, "card is empty");
-  for (const [key, max] of [["title", 150], ["subtitle", 150], ["body", 200]] as const) {
+  if (!["title", "subtitle", "body", "hero_image"].some((key) => block[key] !== undefined))
+    note(check, at, "card is empty");
+  for (const [key, max] of [
+    ["title", 150],
+    ["subtitle", 150],
+    ["body", 200],
+  ] as const) {
     if (block[key] !== undefined) checkText(check, block[key], `${at}/${key}`, max);
   }
-  for (const key of ["hero_image", "icon"]) if (block[key] !== undefined) checkImage(check, asFields(block[key]), `${at}/${key}`);
+  for (const key of ["hero_image", "icon"])
+    if (block[key] !== undefined) checkImage(check, asFields(block[key]), `${at}/${key}`);
   if (block.actions === undefined) return;
   checkItems(check, block.actions, `${at}/actions`, 1, 3).forEach((button, index) => {
     checkElement(check, button, `${at}/actions/${index}`, "card", at);
@@ -170,18 +216,22 @@ function checkContainer(check: Check, block: Fields, at: string): void {
 }
 
 function checkTable(check: Check, block: Fields, at: string): void {
-  checkItems(check, block.rows, `${at}/rows`, 1, 100).forEach((row, r) => {
-    checkItems(check, row, `${at}/rows/${r}`, 1, 20).forEach((cell, c) => {
-      const pointer = `${at}/rows/${r}/${c}`;
-      if (!["raw_text", "raw_number", "rich_text"].includes(asText(asFields(cell).type))) {
-        return note(check, `${pointer}/type`, "must be raw_text, raw_number or rich_text");
-      }
-      const text = readableElement(cell);
-      check.tableLength += text.length;
-      if (text.length === 0) note(check, pointer, "must be more than 0 characters");
-    });
-  });
+  for (const [r, row] of checkItems(check, block.rows, `${at}/rows`, 1, 100).entries()) {
+    for (const [c, cell] of checkItems(check, row, `${at}/rows/${r}`, 1, 20).entries()) {
+      checkCell(check, cell, `${at}/rows/${r}/${c}`);
+    }
+  }
   checkOptionalString(check, block.caption, `${at}/caption`, 2000);
+}
+
+function checkCell(check: Check, cell: unknown, at: string): void {
+  if (!["raw_text", "raw_number", "rich_text"].includes(asText(asFields(cell).type))) {
+    note(check, `${at}/type`, "must be raw_text, raw_number or rich_text");
+    return;
+  }
+  const text = readableElement(cell);
+  check.tableLength += text.length;
+  if (text.length === 0) note(check, at, "must be more than 0 characters");
 }
 
 /** How many blocks a list becomes on screen: each heading, rule, table, list, fence and paragraph of Markdown counts. */

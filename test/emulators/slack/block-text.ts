@@ -27,7 +27,10 @@ export function escapeText(text: string): string {
 
 /** Turns Slack's text into what is read: links as their label, entities decoded. */
 export function readableText(text: string): string {
-  const linked = text.replace(/<((?:https?|mailto|tel):[^|>]+)(?:\|([^>]*))?>/g, (_all, url: string, label?: string) => label || url);
+  const linked = text.replace(
+    /<((?:https?|mailto|tel):[^|>]+)(?:\|([^>]*))?>/g,
+    (_all, url: string, label?: string) => label || url,
+  );
   return linked.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
 }
 
@@ -46,7 +49,10 @@ const INLINE: Readonly<Record<string, (element: Fields) => string>> = {
   emoji: (element) => `:${asText(element.name)}:`,
   date: (element) => asText(element.fallback),
   image: (element) => asText(element.alt_text),
-  rich_text_list: (element) => asList(element.elements).map((item) => `• ${readableElement(item)}`).join("\n"),
+  rich_text_list: (element) =>
+    asList(element.elements)
+      .map((item) => `• ${readableElement(item)}`)
+      .join("\n"),
   rich_text: (element) => asList(element.elements).map(readableElement).join("\n"),
 };
 
@@ -55,25 +61,35 @@ export function readableElement(value: unknown): string {
   const element = asFields(value);
   const show = INLINE[asText(element.type)];
   if (show) return show(element);
-  if (element.text !== undefined) return typeof element.text === "string" ? element.text : readableElement(element.text);
+  if (element.text !== undefined)
+    return typeof element.text === "string" ? element.text : readableElement(element.text);
   return asList(element.elements).map(readableElement).join("");
 }
 
 /** All blocks as plain text, one line group per block. */
 export function readableBlocks(blocks: readonly unknown[]): string {
-  return blocks.map(readableBlock).filter((text) => text !== "").join("\n");
+  return blocks
+    .map(readableBlock)
+    .filter((text) => text !== "")
+    .join("\n");
 }
 
 function readableBlock(value: unknown): string {
   const block = asFields(value);
-  const parts = (...items: unknown[]) => items.map(readableElement).filter((text) => text !== "").join("\n");
+  const parts = (...items: unknown[]) =>
+    items
+      .map(readableElement)
+      .filter((text) => text !== "")
+      .join("\n");
   switch (block.type) {
     case "section":
       return parts(block.text, ...asList(block.fields));
     case "card":
       return parts(block.title, block.subtitle, block.body);
     case "carousel":
-      return asList(block.elements).map((card) => readableBlock({ ...asFields(card), type: "card" })).join("\n");
+      return asList(block.elements)
+        .map((card) => readableBlock({ ...asFields(card), type: "card" }))
+        .join("\n");
     case "container":
       return [parts(block.title), readableBlocks(asList(block.child_blocks))].filter((text) => text !== "").join("\n");
     case "context":
@@ -84,7 +100,9 @@ function readableBlock(value: unknown): string {
       return readableElement(block.label);
     case "table":
     case "data_table":
-      return asList(block.rows).map((row) => asList(row).map(readableElement).join(" | ")).join("\n");
+      return asList(block.rows)
+        .map((row) => asList(row).map(readableElement).join(" | "))
+        .join("\n");
     case "plan":
     case "task_card":
       return asText(block.title);
@@ -119,7 +137,9 @@ export function controlsOf(blocks: readonly unknown[]): Control[] {
       case "card":
         return asList(block.actions).map((element) => toControl(element, id));
       case "carousel":
-        return asList(block.elements).flatMap((card) => controlsOf([{ ...asFields(card), type: "card", block_id: id }]));
+        return asList(block.elements).flatMap((card) =>
+          controlsOf([{ ...asFields(card), type: "card", block_id: id }]),
+        );
       case "container":
         return controlsOf(asList(block.child_blocks));
       default:

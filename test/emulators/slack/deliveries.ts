@@ -60,7 +60,15 @@ export function deliverBody(
   how: { attempt?: number; reason?: string; ignoreAcks?: number } = {},
 ): DeliveryRecord {
   const eventType = asText(asFields(body.event).type) || asText(body.type);
-  const record: DeliveryRecord = { app, eventType, body, createdAt: Date.now(), sentAt: [], acknowledgedAt: null, lost: false };
+  const record: DeliveryRecord = {
+    app,
+    eventType,
+    body,
+    createdAt: Date.now(),
+    sentAt: [],
+    acknowledgedAt: null,
+    lost: false,
+  };
   const pending: Pending = {
     record,
     envelopeId: "",
@@ -128,7 +136,8 @@ function retry(workspace: Workspace, pending: Pending, reason: string): void {
   const wait = workspace.timing.retryDelaysMs[pending.attempt];
   if (wait === undefined) {
     pending.record.lost = true;
-    return forget(workspace, pending);
+    forget(workspace, pending);
+    return;
   }
   pending.attempt += 1;
   pending.reason = reason;
@@ -146,7 +155,8 @@ function acknowledge(workspace: Workspace, pending: Pending): void {
   if (pending.ignoreAcks > 0) {
     pending.ignoreAcks -= 1;
     if (pending.timer) clearTimeout(pending.timer);
-    return retry(workspace, pending, "timeout");
+    retry(workspace, pending, "timeout");
+    return;
   }
   pending.record.acknowledgedAt = Date.now();
   forget(workspace, pending);

@@ -3,16 +3,31 @@
  * Invariant: an `action_id` is unique inside its block. Text objects and options are `text-rules.ts`'s business.
  */
 import type { Fields } from "../loopback.ts";
-import { asText, isFields } from "../loopback.ts";
+import { asFields, asText, isFields } from "../loopback.ts";
 import type { Check } from "./text-rules.ts";
 import {
-  checkConfirm, checkImage, checkItems, checkKeys, checkOptionalString, checkOptions, checkPlain, checkString, note,
+  checkConfirm,
+  checkImage,
+  checkItems,
+  checkKeys,
+  checkOptionalString,
+  checkOptions,
+  checkPlain,
+  checkString,
+  note,
 } from "./text-rules.ts";
 
 const SELECTS = ["static_select", "external_select", "users_select", "conversations_select", "channels_select"];
 const CHOOSERS = [...SELECTS, ...SELECTS.map((type) => `multi_${type}`), "checkboxes", "radio_buttons"];
 const PICKERS = ["datepicker", "timepicker", "datetimepicker"];
-const INPUTS = ["plain_text_input", "number_input", "email_text_input", "url_text_input", "file_input", "rich_text_input"];
+const INPUTS = [
+  "plain_text_input",
+  "number_input",
+  "email_text_input",
+  "url_text_input",
+  "file_input",
+  "rich_text_input",
+];
 
 /** Element types allowed in an actions block, as a section's accessory, and in an input block. */
 export const PLACES: Readonly<Record<"actions" | "section" | "input" | "card", readonly string[]>> = {
@@ -41,9 +56,15 @@ export function checkElement(
   place: keyof typeof PLACES,
   block: string,
 ): void {
-  if (!isFields(value)) return note(check, pointer, "must be an element object");
+  if (!isFields(value)) {
+    note(check, pointer, "must be an element object");
+    return;
+  }
   const type = asText(value.type);
-  if (!PLACES[place].includes(type)) return note(check, `${pointer}/type`, `unsupported type: ${type || "nothing"}`);
+  if (!PLACES[place].includes(type)) {
+    note(check, `${pointer}/type`, `unsupported type: ${type || "nothing"}`);
+    return;
+  }
   const keys = KEYS[type];
   if (keys) checkKeys(check, value, pointer, keys);
   checkActionId(check, value, pointer, block);
@@ -59,7 +80,8 @@ function checkActionId(check: Check, value: Fields, pointer: string, block: stri
   if (value.action_id === undefined) return;
   checkString(check, value.action_id, `${pointer}/action_id`, 255);
   const key = `${block}|${asText(value.action_id)}`;
-  if (check.actionIds.has(key)) note(check, `${pointer}/action_id`, `action_id ${asText(value.action_id)} already exists`);
+  if (check.actionIds.has(key))
+    note(check, `${pointer}/action_id`, `action_id ${asText(value.action_id)} already exists`);
   check.actionIds.add(key);
 }
 
@@ -74,10 +96,13 @@ const RULES: Readonly<Record<string, ElementRule>> = {
   static_select: (check, value, pointer) => checkOptions(check, value, pointer, 100, false),
   multi_static_select: (check, value, pointer) => checkOptions(check, value, pointer, 100, false),
   plain_text_input: checkTextInput,
-  email_text_input: (check, value, pointer) => checkOptionalString(check, value.initial_value, `${pointer}/initial_value`, 3000),
-  url_text_input: (check, value, pointer) => checkOptionalString(check, value.initial_value, `${pointer}/initial_value`, 3000),
+  email_text_input: (check, value, pointer) =>
+    checkOptionalString(check, value.initial_value, `${pointer}/initial_value`, 3000),
+  url_text_input: (check, value, pointer) =>
+    checkOptionalString(check, value.initial_value, `${pointer}/initial_value`, 3000),
   number_input: (check, value, pointer) => {
-    if (typeof value.is_decimal_allowed !== "boolean") note(check, `${pointer}/is_decimal_allowed`, "missing required field");
+    if (typeof value.is_decimal_allowed !== "boolean")
+      note(check, `${pointer}/is_decimal_allowed`, "missing required field");
   },
   file_input: (check, value, pointer) => {
     if (value.max_files !== undefined && !(Number(value.max_files) >= 1 && Number(value.max_files) <= 10)) {
@@ -104,22 +129,28 @@ function checkTextInput(check: Check, value: Fields, pointer: string): void {
   const max = value.max_length === undefined ? 3000 : Number(value.max_length);
   if (!(max >= 1 && max <= 3000)) note(check, `${pointer}/max_length`, "must be 1 to 3000");
   const min = value.min_length === undefined ? 0 : Number(value.min_length);
-  if (!(min >= 0 && min <= 3000 && min <= max)) note(check, `${pointer}/min_length`, "must be 0 to 3000, not above max_length");
+  if (!(min >= 0 && min <= 3000 && min <= max))
+    note(check, `${pointer}/min_length`, "must be 0 to 3000, not above max_length");
   if (value.initial_value !== undefined) checkString(check, value.initial_value, `${pointer}/initial_value`, max, 0);
 }
 
 /** The elements of a context_actions block. */
 export function checkContextActions(check: Check, elements: unknown, pointer: string): void {
-  checkItems(check, elements, pointer, 1, 5).forEach((item, index) => {
-    const at = `${pointer}/${index}`;
-    if (!isFields(item) || !["feedback_buttons", "icon_button"].includes(asText(item.type))) {
-      return note(check, `${at}/type`, "unsupported type in context_actions");
-    }
-    if (item.type === "icon_button") return checkPlain(check, item.text, `${at}/text`, 75);
-    for (const side of ["positive_button", "negative_button"] as const) {
+  for (const [index, item] of checkItems(check, elements, pointer, 1, 5).entries()) {
+    checkContextAction(check, asFields(item), `${pointer}/${index}`);
+  }
+}
+
+function checkContextAction(check: Check, item: Fields, at: string): void {
+  if (item.type === "icon_button") {
+    checkPlain(check, item.text, `${at}/text`, 75);
+  } else if (item.type === "feedback_buttons") {
+    for (const side of ["positive_button", "negative_button"]) {
       const button = item[side];
-      if (!isFields(button)) note(check, `${at}/${side}`, "missing required field");
-      else checkPlain(check, button.text, `${at}/${side}/text`, 75);
+      if (isFields(button)) checkPlain(check, button.text, `${at}/${side}/text`, 75);
+      else note(check, `${at}/${side}`, "missing required field");
     }
-  });
+  } else {
+    note(check, `${at}/type`, "unsupported type in context_actions");
+  }
 }

@@ -44,7 +44,9 @@ function isSubscribed(app: App, event: Fields): boolean {
   const kind = asText(event.channel_type) as keyof typeof MESSAGE_SCOPES;
   const needed = type === "message" ? [MESSAGE_SCOPES[kind]] : (EVENT_SCOPES[type] ?? []);
   if (needed.length > 0 && !needed.some((scope) => app.scopes.includes(scope))) return false;
-  return app.events === null || app.events.includes(type) || (type === "message" && app.events.includes(SUBSCRIPTIONS[kind]));
+  return (
+    app.events === null || app.events.includes(type) || (type === "message" && app.events.includes(SUBSCRIPTIONS[kind]))
+  );
 }
 
 /** Apps whose bot is a member. */
@@ -85,7 +87,12 @@ function sendCopies(workspace: Workspace, app: App, copies: Fields[], gapMs: num
 }
 
 /** Announces an edit (or a link preview, or an app's own update); a named app gets an edited `app_mention` too. */
-export function tellChanged(workspace: Workspace, message: StoredMessage, previous: MessageBody, byPerson: boolean): void {
+export function tellChanged(
+  workspace: Workspace,
+  message: StoredMessage,
+  previous: MessageBody,
+  byPerson: boolean,
+): void {
   const { channel } = message;
   const ts = newTs(workspace);
   tellMembers(workspace, channel, {
@@ -101,7 +108,8 @@ export function tellChanged(workspace: Workspace, message: StoredMessage, previo
   });
   if (!byPerson || channel.kind === "im" || channel.kind === "mpim") return;
   const named = new Set(liveMentions(workspace, message).map((mention) => mention.target));
-  for (const app of memberApps(workspace, channel)) if (named.has(app.userId)) tellApp(workspace, app, mentionEvent(message));
+  for (const app of memberApps(workspace, channel))
+    if (named.has(app.userId)) tellApp(workspace, app, mentionEvent(message));
 }
 
 /** Marks a message deleted and announces it. */
@@ -136,7 +144,13 @@ export function leaveChannel(workspace: Workspace, channel: Channel, user: User)
   channel.members.delete(user.id);
 }
 
-function membershipEvent(workspace: Workspace, type: string, channel: Channel, user: User, inviter: User | null): Fields {
+function membershipEvent(
+  workspace: Workspace,
+  type: string,
+  channel: Channel,
+  user: User,
+  inviter: User | null,
+): Fields {
   return {
     type,
     user: user.id,

@@ -32,7 +32,10 @@ export function mentionsInText(text: string): LiveMention[] {
 }
 
 function codeRanges(text: string): [number, number][] {
-  return [...text.matchAll(/(```|~~~)[\s\S]*?(?:\1|$)|(`+)[^`\n]+?\2/g)].map((match) => [match.index, match.index + match[0].length]);
+  return [...text.matchAll(/(```|~~~)[\s\S]*?(?:\1|$)|(`+)[^`\n]+?\2/g)].map((match) => [
+    match.index,
+    match.index + match[0].length,
+  ]);
 }
 
 /** Mentions in blocks or attachments, however deep. */
@@ -71,7 +74,13 @@ export function liveMentions(workspace: Workspace, message: StoredMessage): Live
     ["text", "pretext", "fallback", "title"].flatMap((key) => mentionsInText(asText(attachment[key]))),
   );
   const named = message.linkNames || message.parse === "full" ? linkedNames(workspace, body.text) : [];
-  const all = [...mentionsInText(body.text), ...mentionsInBlocks(body.blocks), ...attachments, ...named, ...mentionsInBlocks(body.attachments)];
+  const all = [
+    ...mentionsInText(body.text),
+    ...mentionsInBlocks(body.blocks),
+    ...attachments,
+    ...named,
+    ...mentionsInBlocks(body.attachments),
+  ];
   const seen = new Map(all.map((mention) => [`${mention.kind}:${mention.target}`, mention]));
   return [...seen.values()];
 }

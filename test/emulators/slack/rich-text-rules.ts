@@ -2,6 +2,7 @@
  * Rules for rich_text blocks: sections, lists, quotes and preformatted text with their inline elements.
  * Leaves everything else to `block-rules.ts`.
  */
+import type { Fields } from "../loopback.ts";
 import { asFields, asText } from "../loopback.ts";
 import type { Check } from "./text-rules.ts";
 import { checkItems, checkString, note } from "./text-rules.ts";
@@ -37,12 +38,16 @@ function checkPart(check: Check, element: unknown, at: string): void {
     return;
   }
   if (!["rich_text_section", "rich_text_quote", "rich_text_preformatted"].includes(type)) {
-    return note(check, `${at}/type`, `unsupported type: ${type || "nothing"}`);
+    note(check, `${at}/type`, `unsupported type: ${type || "nothing"}`);
+    return;
   }
-  checkItems(check, part.elements, `${at}/elements`, 0, 1000).forEach((item, index) => {
-    const inline = asFields(item);
-    const main = INLINE[asText(inline.type)];
-    if (!main) return note(check, `${at}/elements/${index}/type`, `unsupported type: ${asText(inline.type) || "nothing"}`);
-    checkString(check, inline[main], `${at}/elements/${index}/${main}`, 12_000);
-  });
+  for (const [index, item] of checkItems(check, part.elements, `${at}/elements`, 0, 1000).entries()) {
+    checkInline(check, asFields(item), `${at}/elements/${index}`);
+  }
+}
+
+function checkInline(check: Check, inline: Fields, at: string): void {
+  const main = INLINE[asText(inline.type)];
+  if (main) checkString(check, inline[main], `${at}/${main}`, 12_000);
+  else note(check, `${at}/type`, `unsupported type: ${asText(inline.type) || "nothing"}`);
 }

@@ -29,7 +29,9 @@ export function newSocketUrl(workspace: Workspace, app: App): string {
 }
 
 /** Handles an upgrade request; a bad ticket or a refused app gets HTTP 401. */
-export function createSocketServer(workspace: Workspace): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
+export function createSocketServer(
+  workspace: Workspace,
+): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const server = new WebSocketServer({ noServer: true });
   return (request, socket, head) => {
     const ticket = new URL(request.url ?? "/", "http://127.0.0.1").searchParams.get("ticket") ?? "";
@@ -80,9 +82,15 @@ function closeLink(workspace: Workspace, app: App, link: Link): void {
 function receive(workspace: Workspace, app: App, link: Link, data: string): void {
   const message = readJson(data);
   const envelopeId = asText(message.envelope_id);
-  if (envelopeId === "") return refuseFrame(workspace, app, data);
+  if (envelopeId === "") {
+    refuseFrame(workspace, app, data);
+    return;
+  }
   const waiting = link.waiting.get(envelopeId);
-  if (!waiting) return acknowledgeEnvelope(workspace, app, envelopeId);
+  if (!waiting) {
+    acknowledgeEnvelope(workspace, app, envelopeId);
+    return;
+  }
   link.waiting.delete(envelopeId);
   waiting(isFields(message.payload) ? message.payload : {});
 }
@@ -122,5 +130,6 @@ export function cutApp(workspace: Workspace, app: App): number {
 
 /** Pings every socket, as Slack does all the time. */
 export function pingAll(workspace: Workspace): void {
-  for (const line of workspace.lines.values()) for (const link of line.links) link.socket.ping(`Ping from emulator ${Date.now()}`);
+  for (const line of workspace.lines.values())
+    for (const link of line.links) link.socket.ping(`Ping from emulator ${Date.now()}`);
 }

@@ -30,7 +30,10 @@ export function note(check: Check, pointer: string, message: string): void {
 
 /** Text of 1 to `max` characters. */
 export function checkString(check: Check, value: unknown, pointer: string, max: number, min = 1): void {
-  if (typeof value !== "string") return note(check, pointer, "must be a string");
+  if (typeof value !== "string") {
+    note(check, pointer, "must be a string");
+    return;
+  }
   if (value.length < min) note(check, pointer, `must be more than ${min - 1} characters`);
   if (value.length > max) note(check, pointer, `must be less than ${max + 1} characters`);
 }
@@ -48,9 +51,15 @@ export function checkText(
   max = 3000,
   types: readonly string[] = ["plain_text", "mrkdwn"],
 ): void {
-  if (!isFields(value)) return note(check, pointer, "missing required field: a text object");
+  if (!isFields(value)) {
+    note(check, pointer, "missing required field: a text object");
+    return;
+  }
   const type = asText(value.type);
-  if (!types.includes(type)) return note(check, `${pointer}/type`, `must be ${types.join(" or ")}, got ${type || "nothing"}`);
+  if (!types.includes(type)) {
+    note(check, `${pointer}/type`, `must be ${types.join(" or ")}, got ${type || "nothing"}`);
+    return;
+  }
   checkString(check, value.text, `${pointer}/text`, max);
   const allowed = type === "plain_text" ? ["type", "text", "emoji"] : ["type", "text", "verbatim"];
   checkKeys(check, value, pointer, allowed);
@@ -84,14 +93,21 @@ export function checkConfirm(check: Check, value: unknown, pointer: string): voi
   if (value === undefined) return;
   const confirm = asFields(value);
   checkText(check, confirm.text, `${pointer}/text`, 300);
-  for (const [key, max] of [["title", 100], ["confirm", 30], ["deny", 30]] as const) {
+  for (const [key, max] of [
+    ["title", 100],
+    ["confirm", 30],
+    ["deny", 30],
+  ] as const) {
     if (confirm[key] !== undefined) checkPlain(check, confirm[key], `${pointer}/${key}`, max);
   }
 }
 
 /** One option of a select, checkbox list or overflow menu. */
 export function checkOption(check: Check, value: unknown, pointer: string, formatted: boolean, link: boolean): void {
-  if (!isFields(value)) return note(check, pointer, "must be an option object");
+  if (!isFields(value)) {
+    note(check, pointer, "must be an option object");
+    return;
+  }
   const types = formatted ? ["plain_text", "mrkdwn"] : ["plain_text"];
   checkText(check, value.text, `${pointer}/text`, 75, types);
   checkString(check, value.value, `${pointer}/value`, 150);
@@ -127,7 +143,12 @@ export function checkOptions(
       checkOption(check, option, `${at}/${index}`, formatted, link);
     });
   }
-  checkChoices(check, element, pointer, lists.flatMap(([list]) => asList(list)));
+  checkChoices(
+    check,
+    element,
+    pointer,
+    lists.flatMap(([list]) => asList(list)),
+  );
 }
 
 function checkChoices(check: Check, element: Fields, pointer: string, options: unknown[]): void {

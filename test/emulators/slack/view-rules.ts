@@ -14,9 +14,11 @@ export function checkView(view: unknown): Problem[] {
   if (view.type !== "modal" && view.type !== "home") note(check, "/view/type", "must be modal or home");
   if (view.type === "modal") {
     checkPlain(check, view.title, "/view/title", 24);
-    for (const key of ["submit", "close"]) if (view[key] !== undefined) checkPlain(check, view[key], `/view/${key}`, 24);
+    for (const key of ["submit", "close"])
+      if (view[key] !== undefined) checkPlain(check, view[key], `/view/${key}`, 24);
     const hasInput = asList(view.blocks).some((block) => asFields(block).type === "input");
-    if (hasInput && view.submit === undefined) note(check, "/view/submit", "missing required field: a view with inputs needs submit");
+    if (hasInput && view.submit === undefined)
+      note(check, "/view/submit", "missing required field: a view with inputs needs submit");
   }
   if (view.private_metadata !== undefined && String(view.private_metadata).length > 3000) {
     note(check, "/view/private_metadata", "must be less than 3001 characters");

@@ -7,7 +7,20 @@ import { randomBytes } from "node:crypto";
 import type { DisturbanceRule, FaultRule } from "./faults.ts";
 import type { DeliveryRecord, Line } from "./line.ts";
 import type {
-  App, Channel, Ephemeral, Refusal, ResponseUrl, SlackRequest, StatusLine, StoredFile, StoredMessage, StoredView, Team, Trigger, User, Usergroup,
+  App,
+  Channel,
+  Ephemeral,
+  Refusal,
+  ResponseUrl,
+  SlackRequest,
+  StatusLine,
+  StoredFile,
+  StoredMessage,
+  StoredView,
+  Team,
+  Trigger,
+  User,
+  Usergroup,
 } from "./model.ts";
 
 /** Times in milliseconds; see `startSlack` for the defaults. */

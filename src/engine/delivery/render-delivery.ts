@@ -1,0 +1,104 @@
+/**
+ * Turns something to be said into rows ready to commit: renders it with the platform's adapter, shortens what would be too many pieces
+ * (SPEC M2) and names the native channel whose sender will post it. Says nothing itself.
+ */
+
+import type { Adapter, Delivery, Place } from "../adapter.ts";
+import type { BubbleContent } from "../bubble.ts";
+import type { CardKind, CardSpec, HostCard } from "../card.ts";
+import type { FileRef } from "../file-ref.ts";
+import type { NewDelivery } from "../store/store.ts";
+
+/** Finds the adapter of a platform; undefined when it is not running. */
+export type AdapterLookup = (platform: string) => Adapter | undefined;
+
+/** The lock name of a native channel: one sender at a time gives order and one rate budget (SPEC T3). */
+export function nativeChannelOf(place: Place): string {
+  return `${place.ref.platform}:${place.ref.workspaceId}:${place.ref.channelId}`;
+}
+
+export interface HostCardInput {
+  readonly entryId: string;
+  readonly cardId?: string;
+  readonly conversationKey: string;
+  readonly botId: string;
+  readonly botName: string;
+  readonly place: Place;
+  readonly card: HostCard;
+  readonly allowed: readonly string[];
+  readonly sessionId?: string;
+  readonly turnId?: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly ttlMs?: number;
+}
+
+/** A host card or notice (SPEC C9), ready for postHostCard or finishTurn. */
+export function renderHostCard(adapter: Adapter, input: HostCardInput): NewDelivery {
+  const delivery: Delivery = {
+    kind: "host-card",
+    entryId: input.entryId,
+    botName: input.botName,
+    card: input.card,
+    ...(input.cardId ? { cardId: input.cardId } : {}),
+  };
+  const spec: CardSpec = { kind: "host", host: input.card, data: input.data };
+  return {
+    entryId: input.entryId,
+    conversationKey: input.conversationKey,
+    botId: input.botId,
+    botName: input.botName,
+    kind: "host-card",
+    text: input.card.text,
+    body: delivery,
+    files: [],
+    personCount: 0,
+    place: input.place,
+    nativeChannel: nativeChannelOf(input.place),
+    pieces: adapter.render(delivery, input.place),
+    ...(input.cardId && input.card.kind !== "notice"
+      ? { card: cardRow(input, input.card.kind, spec, input.cardId) }
+      : {}),
+  };
+}
+
+function cardRow(input: HostCardInput, kind: CardKind, spec: CardSpec, id: string): NewDelivery["card"] {
+  return {
+    id,
+    kind,
+    spec,
+    allowed: input.allowed,
+    ...(input.sessionId ? { sessionId: input.sessionId } : {}),
+    ...(input.turnId ? { turnId: input.turnId } : {}),
+    ...(input.ttlMs ? { ttlMs: input.ttlMs } : {}),
+  };
+}
+
+/** Characters of a very long text that stay in the message; the whole goes into a file (SPEC M2). */
+const SUMMARY_CHARS = 1500;
+
+/** Renders a bubble; when its text needs more pieces than the platform should show, keeps its beginning and adds the whole as a file. */
+export async function renderBubble(
+  adapter: Adapter,
+  place: Place,
+  delivery: Extract<Delivery, { kind: "bubble" }>,
+  storeText: (text: string) => Promise<FileRef>,
+): Promise<{ readonly delivery: Delivery; readonly pieces: readonly unknown[] }> {
+  const pieces = adapter.render(delivery, place);
+  const { content } = delivery;
+  if (content.type !== "text" || pieces.length - (content.images.length > 0 ? 1 : 0) <= adapter.maxTextPieces) {
+    return { delivery, pieces };
+  }
+  const document = await storeText(content.content);
+  const shorter: BubbleContent = { ...content, content: beginningOf(content.content), document };
+  const shortened = { ...delivery, content: shorter };
+  return { delivery: shortened, pieces: adapter.render(shortened, place) };
+}
+
+/** The first ~1,500 characters, cut at a paragraph, line or word, with open code fences closed. */
+export function beginningOf(text: string): string {
+  const head = text.slice(0, SUMMARY_CHARS);
+  const cut = ["\n\n", "\n", " "].map((mark) => head.lastIndexOf(mark)).find((at) => at > SUMMARY_CHARS / 2);
+  const kept = (cut === undefined ? [...head].slice(0, -1).join("") : head.slice(0, cut)).trimEnd();
+  const open = (kept.match(/^\s*(```|~~~)/gm) ?? []).length % 2 === 1;
+  return `${kept}${open ? "\n```" : ""}\n\n… The whole text is in the attached file.`;
+}

@@ -1,0 +1,249 @@
+/**
+ * Clicks, modals and typed answers (SPEC C1–C5). Every path ends in one operation that claims the card atomically and stores the answer and the
+ * mail with it; whoever comes late, or is not meant, gets a reason. Shares no queue with turns, so a click is answered at once.
+ */
+
+import type { Card, CardAnswer } from "../card.ts";
+import { checkAnswer, mayAnswer } from "../card.ts";
+import { audienceOf, type ConversationRef, conversationKey } from "../conversation.ts";
+import type { AnswerEvent, DismissEvent, Reception, SecretEvent, SecretLinkEvent } from "../inbound-event.ts";
+import type { MailBody } from "../mail.ts";
+import type { PersonRef, Role } from "../person.ts";
+import type { NewEntry, SealedSecret, TakeIn } from "../store/store.ts";
+import { decideAccess } from "./access.ts";
+import type { MessageCase, RouterParts } from "./router-parts.ts";
+
+type CardEvent = AnswerEvent | DismissEvent | SecretEvent | SecretLinkEvent;
+
+/** A card with the right person in front of it. */
+interface CardCase {
+  readonly event: CardEvent;
+  readonly card: Card;
+  readonly ref: ConversationRef;
+  readonly role: Role;
+}
+
+/** How an answer is stored. */
+interface Settled {
+  readonly state: "answered" | "dismissed";
+  readonly answer?: CardAnswer;
+  readonly sealed?: SealedSecret;
+  readonly entry?: Pick<NewEntry, "text" | "body" | "platformId" | "nativeReplyTo">;
+  readonly body: MailBody;
+}
+
+/** Handles a control of a card, a decline, a secret, or the request for the one-time link. */
+export async function receiveAnswer(parts: RouterParts, event: CardEvent): Promise<Reception> {
+  const card = await parts.store.readCard(event.cardId);
+  if (!card || !belongsHere(parts, card, event)) return refused("This card does not exist any more.");
+  const ref = refOf(card, event.conversation);
+  const access = decideAccess(event.from, ref.kind === "direct", parts.settings.access);
+  if (!access.allowed) return refused(access.reason);
+  if (!mayAnswer(card, event.from.id)) return refused("This question is for somebody else; only they can answer it.");
+  if (card.state !== "open") return refused(closedReason(card));
+  const item: CardCase = { event, card, ref, role: access.role };
+  if (event.type === "secret-link") return secretLink(parts, item);
+  const settled = settle(parts, item);
+  return "reason" in settled ? refused(settled.reason) : commit(parts, item, settled);
+}
+
+/** SPEC C4: text typed while a widget is open that equals a choice, or is a custom answer. */
+export async function typedAnswer(
+  parts: RouterParts,
+  item: MessageCase,
+  card: Card,
+  answer: CardAnswer,
+): Promise<Reception> {
+  const { event } = item;
+  const asAnswer: AnswerEvent = { ...event, type: "answer", cardId: card.id, choices: answer.values };
+  return commit(
+    parts,
+    { event: asAnswer, card, ref: item.ref, role: item.role },
+    {
+      ...widgetAnswer(card, answer, item.role, event.from),
+      entry: {
+        text: event.text,
+        body: answerBody(card, answer, event.from),
+        platformId: event.platformId,
+        ...(event.repliesTo ? { nativeReplyTo: event.repliesTo } : {}),
+      },
+    },
+  );
+}
+
+/** The bot of the card must be the one whose control was used, in the place where the card stands. */
+function belongsHere(parts: RouterParts, card: Card, event: CardEvent): boolean {
+  const installation = parts.installations.get(event.installationId);
+  const { platform, workspaceId, channelId } = event.conversation;
+  const base = `${platform}:${workspaceId}:${channelId}`;
+  const samePlace = card.conversationKey === base || card.conversationKey.startsWith(`${base}:`);
+  return installation?.botId === card.botId && samePlace;
+}
+
+function refOf(card: Card, clicked: ConversationRef): ConversationRef {
+  const base = `${clicked.platform}:${clicked.workspaceId}:${clicked.channelId}`;
+  if (card.conversationKey === conversationKey(clicked)) return clicked;
+  if (card.conversationKey === base) {
+    const { threadId: _thread, ...rest } = clicked;
+    return { ...rest, kind: clicked.kind === "direct" ? "direct" : "channel" };
+  }
+  return { ...clicked, kind: "thread", threadId: card.conversationKey.slice(base.length + 1) };
+}
+
+function settle(parts: RouterParts, item: CardCase): Settled | { readonly reason: string } {
+  const { event, card, role } = item;
+  switch (card.spec.kind) {
+    case "widget": {
+      if (event.type === "dismiss")
+        return { state: "dismissed", body: hostBody(`${event.from.name} dismissed the question.`) };
+      if (event.type !== "answer") return { reason: "This question does not take that." };
+      const check = checkAnswer(card.spec.widget, event.choices, event.text);
+      return check.ok ? widgetAnswer(card, check.answer, role, event.from) : { reason: check.reason };
+    }
+    case "secret":
+      return settleSecret(parts, item);
+    case "host":
+      return settleHost(item);
+  }
+}
+
+function widgetAnswer(card: Card, answer: CardAnswer, role: Role, by: PersonRef): Settled {
+  const prompt = card.spec.kind === "widget" ? card.spec.widget.prompt : "";
+  return {
+    state: "answered",
+    answer,
+    entry: { text: answer.custom ?? answer.labels.join(", "), body: answerBody(card, answer, by) },
+    body: { type: "answer", role, cardId: card.id, prompt, answer, ...replyPlace(card) },
+  };
+}
+
+function answerBody(card: Card, answer: CardAnswer, by: PersonRef): unknown {
+  return { cardId: card.id, answer, by: by.id };
+}
+
+function settleSecret(parts: RouterParts, item: CardCase): Settled | { readonly reason: string } {
+  const { event, card, role } = item;
+  if (card.spec.kind !== "secret") return { reason: "This card does not take a secret." };
+  const { label, connector, field } = card.spec.secret;
+  const about = { type: "secret" as const, role, cardId: card.id, label, connector, field, ...replyPlace(card) };
+  if (event.type === "dismiss") {
+    return {
+      state: "dismissed",
+      entry: { text: `Declined to give "${label}".`, body: {} },
+      body: { ...about, outcome: "declined" },
+    };
+  }
+  if (event.type !== "secret") return { reason: "Please use the private form of this request." };
+  const result = parts.secrets.seal(card, event.value, event.from.id);
+  if (!result.ok) return { reason: result.reason };
+  return {
+    state: "answered",
+    sealed: result.sealed,
+    entry: { text: `Gave "${label}" privately; it is in the vault.`, body: {} },
+    body: { ...about, outcome: "stored" },
+  };
+}
+
+function settleHost(item: CardCase): Settled | { readonly reason: string } {
+  const { event, card, role } = item;
+  if (card.spec.kind !== "host" || event.type !== "answer") return { reason: "This control does not work here." };
+  const choice = card.spec.host.controls.find((control) => control.value === event.choices[0]);
+  if (!choice) return { reason: "That choice is not one of the controls." };
+  const answer: CardAnswer = { values: [choice.value], labels: [choice.label] };
+  const body: MailBody =
+    card.kind === "retry"
+      ? { type: "retry", role, cardId: card.id, ...replyPlace(card) }
+      : hostBody(`${event.from.name} pressed "${choice.label}".`);
+  return { state: "answered", answer, body };
+}
+
+function hostBody(text: string): MailBody {
+  return { type: "host", text };
+}
+
+function replyPlace(card: Card): { nativeReplyTo?: string } {
+  return card.spec.nativeReplyTo ? { nativeReplyTo: card.spec.nativeReplyTo } : {};
+}
+
+async function commit(parts: RouterParts, item: CardCase, settled: Settled): Promise<Reception> {
+  const result = await parts.store.takeIn(intake(parts, item, settled));
+  if (result.status === "late") return refused(closedReason(result.card ?? item.card));
+  if (result.status !== "stored") return { status: "duplicate" };
+  parts.onSettleOwed();
+  for (const { sessionId, rank } of result.woken) {
+    parts.queue.ring(sessionId, rank);
+    parts.queue.signal(sessionId, "steer");
+  }
+  return { status: "accepted" };
+}
+
+function intake(parts: RouterParts, item: CardCase, settled: Settled): TakeIn {
+  const { event, card, ref } = item;
+  const audience = audienceOf(ref, event.from.id);
+  const token = event.type === "secret" && event.token ? parts.secrets.hash(event.token) : null;
+  return {
+    dedupeKey: event.dedupeKey,
+    outcome: "stored",
+    ref,
+    conversationKey: card.conversationKey,
+    person: event.from,
+    ...(settled.entry ? { entry: entryOf(item, settled.entry) } : {}),
+    wake: [
+      {
+        botId: card.botId,
+        installationId: event.installationId,
+        mail: {
+          kind: "person",
+          body: settled.body,
+          authorId: event.from.id,
+          authorName: event.from.name,
+          route: `${card.conversationKey}|${event.installationId}`,
+          audience,
+          hops: 0,
+          orderAt: event.at,
+        },
+      },
+    ],
+    card: {
+      cardId: card.id,
+      state: settled.state,
+      by: event.from,
+      ...(settled.answer ? { answer: settled.answer } : {}),
+      ...(settled.sealed ? { secret: settled.sealed } : {}),
+      ...(token ? { tokenHash: token } : {}),
+    },
+    mailLimit: Number.MAX_SAFE_INTEGER,
+  };
+}
+
+function entryOf(item: CardCase, entry: NonNullable<Settled["entry"]>): NewEntry {
+  const { from, at } = item.event;
+  return { ...entry, author: { kind: "person", id: from.id, name: from.name }, kind: "answer", at, files: [] };
+}
+
+async function secretLink(parts: RouterParts, item: CardCase): Promise<Reception> {
+  if (item.card.kind !== "secret") return refused("This card does not ask for a secret.");
+  const link = await parts.secrets.createLink(item.card);
+  if (!link)
+    return refused(
+      "No private web form is set up here; please use the form of this app, or ask an administrator to set web.publicUrl.",
+    );
+  return { status: "accepted", link };
+}
+
+function closedReason(card: Card): string {
+  const by = card.answeredByName ? ` by ${card.answeredByName}` : "";
+  switch (card.state) {
+    case "expired":
+      return "This card has expired. Please ask again.";
+    case "dismissed":
+      return `This card was closed${by}.`;
+    case "answered":
+    case "open":
+      return `This was already answered${by}.`;
+  }
+}
+
+function refused(reason: string): Reception {
+  return { status: "refused", reason };
+}

@@ -1,0 +1,40 @@
+/**
+ * Which platform accounts are ours (SPEC I1, I7): an index over all installations, so that echoes of any hosted bot are recognised and a
+ * bot named in another bot's copy of a message is found. Kept by createEngine, one per process.
+ */
+
+import type { BotHandle, Installation } from "../bot.ts";
+import type { PersonRef } from "../person.ts";
+
+export interface Installations {
+  add(installation: Installation, botName: string): void;
+  get(installationId: string): Installation | undefined;
+  /** The bot's account in the same platform workspace as `beside`. */
+  ofBot(botId: string, beside: Pick<Installation, "platform" | "workspaceId">): Installation | undefined;
+  handleOf(installation: Installation): BotHandle;
+  /** True when the author is one of our own bots. */
+  isOurs(person: PersonRef, beside: Pick<Installation, "platform" | "workspaceId">): boolean;
+  botOfPlatformId(platformId: string, beside: Pick<Installation, "platform" | "workspaceId">): string | undefined;
+  botName(botId: string): string;
+}
+
+/** An empty index. */
+export function createInstallations(): Installations {
+  const byId = new Map<string, Installation>();
+  const names = new Map<string, string>();
+  const beside = (other: Pick<Installation, "platform" | "workspaceId">) =>
+    [...byId.values()].filter((item) => item.platform === other.platform && item.workspaceId === other.workspaceId);
+  const idsOf = (item: Installation) => [item.botUserId, ...item.otherIds];
+  return {
+    add(installation, botName) {
+      byId.set(installation.id, installation);
+      names.set(installation.botId, botName);
+    },
+    get: (id) => byId.get(id),
+    ofBot: (botId, other) => beside(other).find((item) => item.botId === botId),
+    handleOf: (item) => ({ botId: item.botId, name: names.get(item.botId) ?? item.botId, platformIds: idsOf(item) }),
+    isOurs: (person, other) => beside(other).some((item) => idsOf(item).includes(person.platformId)),
+    botOfPlatformId: (id, other) => beside(other).find((item) => idsOf(item).includes(id))?.botId,
+    botName: (botId) => names.get(botId) ?? botId,
+  };
+}

@@ -1,0 +1,26 @@
+import bolt from "@slack/bolt";
+import { startSlack } from "./slack/index.ts";
+const slack = await startSlack();
+const ada = slack.addApp({ name: "Ada" });
+const bo = slack.addApp({ name: "Bo" });
+const alice = slack.addPerson("Alice");
+const general = slack.addChannel("general", [ada, bo, alice]);
+const app = new bolt.App({ token: ada.botToken, appToken: ada.appToken, socketMode: true, clientOptions: { slackApiUrl: slack.apiUrl } });
+app.event("app_mention", async ({ event, client }) => {
+  await client.chat.postMessage({ channel: event.channel, thread_ts: event.ts, text: "hello", blocks: [{ type: "markdown", text: "hello **you**" }, { type: "actions", elements: [{ type: "button", text: { type: "plain_text", text: "Retry" }, action_id: "retry", value: "x" }] }] });
+});
+app.message(async ({ message }) => console.log("message", JSON.stringify(message).slice(0, 300)));
+app.action("retry", async ({ ack, body, client }) => { await ack(); await client.views.open({ trigger_id: (body as any).trigger_id, view: { type: "modal", callback_id: "m", title: { type: "plain_text", text: "Hi" }, submit: { type: "plain_text", text: "OK" }, blocks: [{ type: "input", label: { type: "plain_text", text: "Token" }, element: { type: "plain_text_input", action_id: "v" } }] } }); });
+app.view("m", async ({ ack, view }) => { console.log("view", JSON.stringify(view.state)); await ack({ response_action: "clear" }); });
+await app.start();
+const asked = slack.say(alice, general, `${slack.mention(ada)} hi`);
+const post = await slack.waitForPost((p) => p.text.includes("hello"));
+console.log(post.text, post.threadTs === asked.ts, post.mentions);
+console.log(await slack.press(alice, post, "Retry"));
+const modal = await slack.waitForModal(alice);
+console.log(modal.title);
+console.log(await slack.submit(alice, "s3cret"));
+console.log(slack.modal(alice), slack.refusals, slack.requests.map((r) => r.method));
+await app.stop();
+await slack.close();
+process.exit(0);
