@@ -7,7 +7,15 @@ export default defineConfig({
   test: {
     projects: [
       { test: { ...shared, name: "unit", include: ["test/**/*.test.ts"], exclude: ["test/**/*.system.test.ts"] } },
-      { test: { ...shared, name: "system", include: ["test/**/*.system.test.ts"], maxWorkers: 2 } },
+      {
+        test: {
+          ...shared,
+          name: "system",
+          include: ["test/**/*.system.test.ts"],
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

@@ -16,7 +16,9 @@ function startParts(parameters) {
   const emulated = parameters.includes("--emulated");
   const forProduct = parameters.filter((parameter) => parameter !== "--emulated");
   const self = fileURLToPath(import.meta.url);
-  const commands = [["node_modules/tsx/dist/cli.mjs", "watch", "--clear-screen=false", self, fromSource, ...forProduct]];
+  const commands = [
+    ["node_modules/tsx/dist/cli.mjs", "watch", "--clear-screen=false", self, fromSource, ...forProduct],
+  ];
   if (existsSync(join(root, webClient, "index.html"))) {
     commands.push(["node_modules/vite/bin/vite.js", "build", "--watch", "--config", `${webClient}/vite.config.ts`]);
   }

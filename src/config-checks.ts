@@ -18,7 +18,7 @@ export interface Bots {
   readonly origin: BotOrigin;
   readonly bots: readonly BotConfig[];
   readonly problems: readonly Problem[];
-  readonly notices: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 interface Choice {
@@ -63,17 +63,17 @@ export function chooseBots(choice: Choice): Bots {
 function fromFile({ settings, providerKeys }: Choice): Bots {
   const general = settings.model ?? defaultModel(providerKeys);
   const problems: Problem[] = [];
-  const notices: string[] = [];
+  const warnings: string[] = [];
   const bots = settings.bots.map((bot, index) => {
     const model = bot.model ?? general;
     if (model !== undefined) return { ...bot, model };
     // On a platform a demo would answer real people; in the playground it is a fair start.
     if (bot.slack || bot.discord)
       problems.push({ path: ["bots", index, "model"], text: `no model is set. ${HOW_TO_GET_A_MODEL}` });
-    else notices.push(`Bot ${bot.id} runs on the demo model because no model is set. ${HOW_TO_GET_A_MODEL}`);
+    else warnings.push(`Bot ${bot.id} runs on the demo model because no model is set. ${HOW_TO_GET_A_MODEL}`);
     return { ...bot, model: "demo" };
   });
-  return { origin: "file", bots, problems, notices };
+  return { origin: "file", bots, problems, warnings };
 }
 
 const HOW_TO_GET_A_MODEL = `Add model: provider/name to the settings file, or set one of ${KEY_NAMES}.`;
@@ -109,19 +109,19 @@ function fromEnvironment({ settings, env, providerKeys, file }: Choice): Bots | 
     ...(botToken ? { slack: { botToken, appToken, signingSecret } } : {}),
     ...(token ? { discord: { token } } : {}),
   };
-  return { origin: "environment", bots: [bot], problems, notices: [] };
+  return { origin: "environment", bots: [bot], problems, warnings: [] };
 }
 
 function demo({ settings }: Choice): Bots {
   const model = settings.model ?? "demo";
   const bots = DEMO_BOTS.map((bot) => ({ ...bot, model, lanes: 4 }));
-  const notices =
+  const warnings =
     model === "demo"
       ? [
           "No bots are configured: the demo bots Ada, Bo and Cy are in the playground. npx parley init starts a settings file.",
         ]
       : [];
-  return { origin: "demo", bots, problems: [], notices };
+  return { origin: "demo", bots, problems: [], warnings };
 }
 
 function defaultModel(providerKeys: Choice["providerKeys"]): string | undefined {
@@ -129,7 +129,7 @@ function defaultModel(providerKeys: Choice["providerKeys"]): string | undefined 
 }
 
 /** Ids, names and platform apps belong to one bot each: people, addresses and tokens tell bots apart by them. */
-export function checkBots(config: Config): Problem[] {
+export function checkBots(config: Pick<Config, "bots">): Problem[] {
   const parts: readonly [KeyPath, string, (bot: BotConfig) => string | undefined][] = [
     [["id"], "ids are for one bot only. Choose another id", (bot) => bot.id],
     [["name"], "people and bots address bots by name. Choose another name", (bot) => bot.name.toLowerCase()],
@@ -182,11 +182,7 @@ function problemOf(
 ): string | undefined {
   if (model === "demo") return undefined;
   const name = model.slice(0, model.indexOf("/"));
-  if (Object.hasOwn(config.providers, name)) {
-    const variable = missing.get(`providers.${name}.apiKey`);
-    if (variable === undefined || optional) return undefined;
-    return `${model} needs the key of provider ${name}, and the environment variable ${variable} is not set. Set it, or remove apiKey if the server asks for none`;
-  }
+  if (Object.hasOwn(config.providers, name)) return optional ? undefined : keyProblem(name, model, config, missing);
   const builtIn = Object.entries(BUILT_IN_PROVIDERS).find(([provider]) => provider === name);
   if (builtIn === undefined) return unknownProvider(name, config);
   const [provider, variables] = builtIn;
@@ -194,6 +190,23 @@ function problemOf(
   return hasKey || optional
     ? undefined
     : `${model} needs ${variables.join(" or ")}. Set it in the environment or in .env`;
+}
+
+/** A local server may ask for no key; a named variable that is not set is a slip, and so is a built-in format without any key. */
+function keyProblem(
+  name: string,
+  model: string,
+  config: Config,
+  missing: ReadonlyMap<string, string>,
+): string | undefined {
+  const entry = config.providers[name];
+  const variable = missing.get(`providers.${name}.apiKey`);
+  if (variable !== undefined) {
+    const otherwise = entry?.kind === "openai-compatible" ? ", or remove apiKey if the server asks for none" : "";
+    return `${model} needs the key of provider ${name}, and the environment variable ${variable} is not set. Set it${otherwise}`;
+  }
+  const hasKey = entry?.apiKey || entry?.kind === "openai-compatible" || config.providerKeys[name as BuiltInProvider];
+  return hasKey ? undefined : `${model} needs a key. Set providers.${name}.apiKey`;
 }
 
 function unknownProvider(name: string, config: Config): string {

@@ -33,6 +33,7 @@ export interface ReadSettings {
 
 interface Reading {
   readonly env: Environment;
+  readonly isDraft: boolean;
   readonly problems: { path: KeyPath; text: string }[];
   readonly missing: Map<string, string>;
 }
@@ -59,8 +60,11 @@ export function toPath(path: KeyPath): string {
   );
 }
 
-/** Reads and checks the text of a settings file. An empty text is a file with nothing in it, which is fine. */
-export function readSettings(text: string, env: Environment): ReadSettings {
+/**
+ * Reads and checks the text of a settings file. An empty text is a file with nothing in it, which is fine. In a draft, unset variables are
+ * stood in for by a text that says so.
+ */
+export function readSettings(text: string, env: Environment, isDraft = false): ReadSettings {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, intAsBigInt: true, merge: true });
   const broken = document.errors.map((error) => ({
@@ -69,7 +73,7 @@ export function readSettings(text: string, env: Environment): ReadSettings {
     text: `is not valid YAML: ${error.message.split(/ at line \d+|\n/)[0]}`,
   }));
   if (broken.length > 0) return { settings: undefined, problems: broken, missing: new Map(), locate: (found) => found };
-  const reading: Reading = { env, problems: [], missing: new Map() };
+  const reading: Reading = { env, isDraft, problems: [], missing: new Map() };
   const raw = fillIn(document.toJS({ maxAliasCount: 100 }) ?? {}, [], reading) ?? {};
   const verdict = settingsSchema.safeParse(raw);
   const found = [...reading.problems, ...(verdict.error?.issues ?? []).flatMap((issue) => toProblems(issue, reading))];
@@ -115,6 +119,7 @@ function interpolate(text: string, path: KeyPath, reading: Reading): string | un
     if (whole.startsWith("$$")) return whole.slice(1);
     const value = reading.env[name];
     if (value !== undefined && value !== "") return value;
+    if (reading.isDraft && !mayBeUnset(path)) return `unset ${name}`;
     unset = true;
     reportUnset(name, path, reading);
     return "";
@@ -122,10 +127,13 @@ function interpolate(text: string, path: KeyPath, reading: Reading): string | un
   return unset ? undefined : filled;
 }
 
+function mayBeUnset(path: KeyPath): boolean {
+  return MAY_BE_UNSET.some((pattern) => pattern.test(toPath(path)));
+}
+
 function reportUnset(name: string, path: KeyPath, reading: Reading): void {
-  const key = toPath(path);
-  reading.missing.set(key, name);
-  if (MAY_BE_UNSET.some((pattern) => pattern.test(key))) return;
+  reading.missing.set(toPath(path), name);
+  if (mayBeUnset(path)) return;
   reading.problems.push({
     path,
     text: VARIABLE.test(name)

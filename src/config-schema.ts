@@ -77,13 +77,17 @@ const scheme = (what: string, ...schemes: string[]) =>
     error: expected(what),
   });
 
+/** Who understands a provider's requests: the built-in formats at another address (a gateway), or OpenAI's chat format. */
 const provider = block({
-  kind: choice("openai-compatible"),
-  baseURL: filled("the address of an OpenAI-compatible API, for example http://127.0.0.1:11434/v1").refine(isHttpUrl, {
-    error: "expected an address that begins with http:// or https://",
-  }),
+  kind: choice("openai-compatible", "anthropic", "openai", "google", "xai"),
+  baseURL: filled("the address of the API, for example http://127.0.0.1:11434/v1")
+    .refine(isHttpUrl, { error: "expected an address that begins with http:// or https://" })
+    .optional(),
   apiKey: text("the key as text").optional(),
   contextWindow: whole(1_000, 100_000_000).optional(),
+}).refine((entry) => entry.kind !== "openai-compatible" || entry.baseURL !== undefined, {
+  error: "is missing; expected the address of the API, for example http://127.0.0.1:11434/v1",
+  path: ["baseURL"],
 });
 
 const slackBot = block({

@@ -13,14 +13,14 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** A bot with its model decided. */
 export type BotConfig = BotEntry & { readonly model: string };
 
-/** A provider of the settings file; all speak OpenAI's chat format. */
+/** A provider of the settings file. */
 export type ProviderConfig = FileSettings["providers"][string];
 
 /** Where the bots come from: the settings file, platform tokens in the environment, or the built-in demo. */
 export type BotOrigin = "file" | "environment" | "demo";
 
 /** Something the operator should know that stops nothing; main logs it as a warning. */
-export type Notice = string;
+export type Warning = string;
 
 /** Every setting as a value: defaults applied, variables filled in, paths absolute. */
 export interface Config {
@@ -48,12 +48,18 @@ export interface Config {
   readonly storage: StorageConfig;
   readonly mcp: FileSettings["mcp"];
   readonly plugins: readonly string[];
-  readonly notices: readonly Notice[];
+  readonly warnings: readonly Warning[];
 }
 
 /** Where things are kept. Paths are absolute; addresses are "" when embedded. */
 export interface StorageConfig {
   readonly dir: string;
+  /** Folder of the embedded database, used when `databaseUrl` is "". */
+  readonly databaseDir: string;
+  /** Folder of stored attachments. */
+  readonly filesDir: string;
+  /** Folder the bots share as their workspace. */
+  readonly workspaceDir: string;
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly keyFile: string;

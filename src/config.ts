@@ -16,7 +16,7 @@ import {
   toError,
 } from "./config-file.ts";
 import { BUILT_IN_PROVIDERS, type BuiltInProvider, type FileSettings, isLoopbackHost } from "./config-schema.ts";
-import type { Config, LogLevel, Notice, ProcessRole, StorageConfig } from "./config-values.ts";
+import type { Config, LogLevel, ProcessRole, StorageConfig, Warning } from "./config-values.ts";
 import { ConfigError, type EngineSettings } from "./engine/index.ts";
 
 export type {
@@ -24,10 +24,10 @@ export type {
   BotOrigin,
   Config,
   LogLevel,
-  Notice,
   ProcessRole,
   ProviderConfig,
   StorageConfig,
+  Warning,
 } from "./config-values.ts";
 
 /** Where to look. Everything defaults to this process's own; relative paths in the file are taken from `cwd`. */
@@ -36,6 +36,8 @@ export interface ConfigSources {
   readonly argv?: readonly string[];
   readonly env?: Environment;
   readonly cwd?: string;
+  /** For commands that act on settings still being made: unset variables count as set, and keys and places are not judged. Default false. */
+  readonly isDraft?: boolean;
 }
 
 /** Loads and checks all settings. Throws ConfigError with every problem found, one a line. */
@@ -44,11 +46,27 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   const env = { ...readEnvFile(cwd), ...definedOnly(sources.env ?? process.env) };
   const flags = readFlags(sources.argv ?? process.argv.slice(2));
   const file = findFile(flags.config ?? env.PARLEY_CONFIG, cwd);
-  const read = readSettings(file === undefined ? "" : readText(file), env);
+  const text = file === undefined ? "" : readText(file);
+  const isDraft = sources.isDraft ?? false;
+  const read = readSettings(text, env, isDraft);
   if (read.settings === undefined) throw toError(read.problems, file);
-  const { config, problems } = assemble(read.settings, read, { env, cwd, file, role: flags.role });
+  const { config, problems } = assemble(read.settings, read, { env, cwd, file, role: flags.role, isDraft });
   if (problems.length > 0) throw toError(read.locate(problems), file);
   return config;
+}
+
+/** The names of all `${NAME}` variables in a settings text. */
+export function variablesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(/(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map((match) => match[1] ?? ""))];
+}
+
+/** Checks a text that is about to become a settings file, as if every variable it names were set. Throws ConfigError. */
+export function checkSettingsText(text: string, file: string): void {
+  const read = readSettings(text, {}, true);
+  if (read.settings === undefined) throw toError(read.problems, file);
+  const { bots } = read.settings;
+  const problems = checkBots({ bots: bots.map((bot) => ({ ...bot, model: bot.model ?? "demo" })) });
+  if (problems.length > 0) throw toError(read.locate(problems), file);
 }
 
 /** The values that must never be printed: tokens, keys, passwords, addresses with a password in them. For the log's mask. */
@@ -107,6 +125,7 @@ interface Surroundings {
   readonly cwd: string;
   readonly file: string | undefined;
   readonly role: string | undefined;
+  readonly isDraft: boolean;
 }
 
 /** Joins file and environment. Problems are returned beside the values so that all of them can be told at once. */
@@ -136,8 +155,9 @@ function assemble(
       password: settings.web.password ?? env.PARLEY_PASSWORD ?? "",
     },
     storage,
-    notices: [...bots.notices, ...noticesOf(storage)],
+    warnings: [...bots.warnings, ...warningsOf(storage)],
   };
+  if (around.isDraft) return { config, problems: checkBots(config) };
   const problems = [
     ...bots.problems,
     ...checkBots(config),
@@ -148,8 +168,12 @@ function assemble(
 }
 
 function locateStorage(storage: FileSettings["storage"], env: Environment, cwd: string): StorageConfig {
+  const dir = resolve(cwd, storage.dir);
   return {
-    dir: resolve(cwd, storage.dir),
+    dir,
+    databaseDir: join(dir, "database"),
+    filesDir: join(dir, "files"),
+    workspaceDir: join(dir, "workspace"),
     databaseUrl: storage.databaseUrl ?? env.DATABASE_URL ?? "",
     redisUrl: storage.redisUrl ?? env.REDIS_URL ?? "",
     keyFile: resolve(cwd, storage.keyFile ?? join(storage.dir, "parley.key")),
@@ -157,7 +181,7 @@ function locateStorage(storage: FileSettings["storage"], env: Environment, cwd: 
   };
 }
 
-function noticesOf(storage: StorageConfig): Notice[] {
+function warningsOf(storage: StorageConfig): Warning[] {
   if (storage.redisUrl === "") return [];
   return [
     "REDIS_URL is set but not used: this version wakes bots inside its one process. Nothing is lost by that; the mailbox is in the database.",

@@ -104,8 +104,10 @@ export interface SecretLinkView {
 export interface Place {
   readonly installationId: string;
   readonly ref: ConversationRef;
-  /** Native id of the message answered, where the platform shows replies. */
+  /** Native id of the message the turn answers (in a direct message: the root to answer under), where the platform shows replies. */
   readonly nativeReplyTo?: string;
+  /** Native id of a message the bot explicitly refers to by reply_to, where the platform can show that; others ignore it. */
+  readonly nativeReference?: string;
 }
 
 /** What is to be shown, with all files resolved. `entryId` is the delivery's identity; a card's controls carry `cardId`. */

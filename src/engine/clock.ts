@@ -22,6 +22,7 @@ export function createSystemClock(): Clock {
           resolve();
         };
         const timer = setTimeout(done, ms);
+        timer.unref();
         signal?.addEventListener("abort", done, { once: true });
       }),
   };

@@ -41,6 +41,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly offeredIn: readonly TurnKind[];
   readonly readOnly?: boolean;
   readonly repeatable?: boolean;
+  /** The tool checks its own input and explains problems in its own words: `execute` gets the raw arguments, whatever they are. */
+  readonly checksInput?: boolean;
   /** Longest run, ms; default 60,000 (SPEC T9). */
   readonly timeoutMs?: number;
   execute(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;

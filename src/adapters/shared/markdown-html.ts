@@ -27,15 +27,15 @@ function createParser(breaks: boolean) {
     return self.renderToken(tokens, index, options);
   };
   rules.image = (tokens, index) => {
-    const escape = parser.utils.escapeHtml;
-    const source = escape(String(tokens[index]?.attrGet("src") ?? ""));
-    const label = escape(tokens[index]?.content || "picture");
+    const escapeText = parser.utils.escapeHtml;
+    const source = escapeText(String(tokens[index]?.attrGet("src") ?? ""));
+    const label = escapeText(tokens[index]?.content || "picture");
     return `<a href="${source}" target="_blank" rel="noopener noreferrer nofollow">${label}</a>`;
   };
   const codeBlock = (content: string, info: string) => {
-    const escape = parser.utils.escapeHtml;
+    const escapeText = parser.utils.escapeHtml;
     const language = /^[\w+#.-]{1,20}/.exec(info.trim())?.[0] ?? "";
-    return `<figure class="code"><figcaption><span>${escape(language)}</span><button type="button" data-copy>Copy</button></figcaption><pre tabindex="0"><code>${escape(content)}</code></pre></figure>\n`;
+    return `<figure class="code"><figcaption><span>${escapeText(language)}</span><button type="button" data-copy>Copy</button></figcaption><pre tabindex="0"><code>${escapeText(content)}</code></pre></figure>\n`;
   };
   rules.fence = (tokens, index) => codeBlock(tokens[index]?.content ?? "", tokens[index]?.info ?? "");
   rules.code_block = (tokens, index) => codeBlock(tokens[index]?.content ?? "", "");

@@ -79,7 +79,7 @@ export function toRef(place: Place): ConversationRef {
 
 /** A channel's id and name from what a person typed ("# My Plans" → my-plans), or what is wrong with it. */
 export function checkChannelName(typed: unknown): { readonly id: string } | { readonly error: string } {
-  if (typeof typed !== "string") return { error: "Send a channel name: {\"name\": \"…\"}." };
+  if (typeof typed !== "string") return { error: 'Send a channel name: {"name": "…"}.' };
   const id = typed
     .normalize("NFKC")
     .toLowerCase()

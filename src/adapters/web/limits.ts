@@ -30,7 +30,7 @@ export const PAGE_POSTS = 50;
 /** How often other processes' posts are looked for, ms. */
 export const POLL_MS = 1000;
 
-/** A comment line keeps proxies from closing an idle stream, ms. */
+/** A beat keeps proxies from closing an idle stream and shows the page that it lives, ms. */
 export const HEARTBEAT_MS = 15_000;
 
 /** A working status dies by itself after this long; the engine repeats it every minute. */

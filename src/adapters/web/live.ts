@@ -2,7 +2,7 @@
  * Live updates as Server-Sent Events. Each subscriber has a cursor (the newest number sent, per channel); a wake-up reads the log after it and
  * sends what is there, in order. The cursor travels as the event id, so a page that reconnects continues exactly where it stopped.
  * Invariant: nothing is sent that the log does not hold, and no number is skipped: a lost wake-up only delays. In this process appends wake at
- * once; those of other processes are noticed by polling the log's pulse.
+ * once; those of other processes are noticed by polling the log's pulse. A beat lets the page notice a connection that died silently.
  */
 
 import type { Clock } from "../../engine/index.ts";
@@ -90,8 +90,10 @@ class Stream {
   readonly #cursor: Map<string, number>;
   readonly #encoder = new TextEncoder();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #state: "idle" | "pumping" | "again" | "closed" = "idle";
-  #working = "[]";
+  #pumping = false;
+  #again = false;
+  #closed = false;
+  #working = "";
 
   constructor(watcher: Watcher, source: LiveSource, onEnd: () => void) {
     this.#watcher = watcher;
@@ -111,19 +113,17 @@ class Stream {
   }
 
   wake(): void {
-    if (this.#state === "pumping") this.#state = "again";
-    if (this.#state !== "idle") return;
-    this.#state = "pumping";
-    void this.#pump();
+    this.#again = true;
+    if (!this.#pumping && !this.#closed) void this.#pump();
   }
 
   beat(): void {
-    this.#send(": still here\n\n");
+    this.#send("event: beat\ndata: {}\n\n");
   }
 
   close(): void {
-    if (this.#state === "closed") return;
-    this.#state = "closed";
+    if (this.#closed) return;
+    this.#closed = true;
     this.#onEnd();
     try {
       this.#controller?.close();
@@ -133,17 +133,18 @@ class Stream {
   }
 
   async #pump(): Promise<void> {
+    this.#pumping = true;
     try {
-      do {
-        if (this.#state === "again") this.#state = "pumping";
+      while (this.#again && !this.#closed) {
+        this.#again = false;
         const channels = await this.#watcher.channels();
         for (const channelId of channels) await this.#sendAfter(channelId);
         await this.#sendWorking(channels);
-      } while (this.#state === "again");
-      if (this.#state === "pumping") this.#state = "idle";
+      }
     } catch {
       this.close(); // The store did not answer. The page reconnects and resumes from its cursor.
     }
+    this.#pumping = false;
   }
 
   async #sendAfter(channelId: string): Promise<void> {
@@ -154,7 +155,7 @@ class Stream {
         const data = JSON.stringify(this.#source.toWire(channelId, item));
         this.#send(`id: ${formatCursor(this.#cursor)}\nevent: record\ndata: ${data}\n\n`);
       }
-      if (items.length === 0 || this.#state === "closed") return;
+      if (items.length === 0 || this.#closed) return;
     }
   }
 
@@ -168,15 +169,17 @@ class Stream {
 
   #send(text: string): void {
     const controller = this.#controller;
-    if (!controller || this.#state === "closed") return;
-    if ((controller.desiredSize ?? 0) < -MAX_BACKLOG) return this.close();
-    controller.enqueue(this.#encoder.encode(text));
+    if (!controller || this.#closed) return;
+    if ((controller.desiredSize ?? 0) < -MAX_BACKLOG) this.close();
+    else controller.enqueue(this.#encoder.encode(text));
   }
 }
 
 /** A cursor as text: "general=12&dm.ada.u1=5". */
 export function formatCursor(cursor: ReadonlyMap<string, number>): string {
-  return new URLSearchParams([...cursor].map(([channelId, seq]) => [channelId, String(seq)])).toString();
+  const parameters = new URLSearchParams();
+  for (const [channelId, seq] of cursor) parameters.set(channelId, String(seq));
+  return parameters.toString();
 }
 
 /** Reads a cursor; anything unreadable in it is left out, which only means that more is sent. */

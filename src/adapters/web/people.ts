@@ -79,7 +79,7 @@ export function toPersonRef(person: WirePerson): PersonRef {
 
 /** A usable display name, or what is wrong with the typed one. */
 export function checkName(typed: unknown): { readonly name: string } | { readonly error: string } {
-  if (typeof typed !== "string") return { error: "Send a name: {\"name\": \"…\"}." };
+  if (typeof typed !== "string") return { error: 'Send a name: {"name": "…"}.' };
   const name = typed
     .normalize("NFC")
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")

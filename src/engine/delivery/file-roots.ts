@@ -129,6 +129,7 @@ async function checkPath(
   if (!realRoots.some((root) => isInside(real, root))) return refuseOutside(roots);
   if ((await secrets.isSecretPath(asked)) || (await secrets.isSecretPath(real))) return refuseSecret();
   const stat = await fs.lstat(real, { bigint: true }).catch(() => null); // Gone since a moment ago.
+  if (stat?.isSymbolicLink() === true) return refuseChanged();
   return stat === null ? refuseNotFound(asked) : (refuseKind(stat) ?? { path: real, stat });
 }
 
@@ -179,7 +180,7 @@ async function openChecked(
   return { ok: true, fileName: basename(checked.path), size, stream: handle.createReadStream() };
 }
 
-/** Looks at the file that is open: the same one that was checked, and its path still leading there without links. */
+/** Looks at the file that is open: it must lie where the checked path said, and be no secret. */
 async function recheck(
   handle: fs.FileHandle,
   checked: CheckedFile,
@@ -187,10 +188,7 @@ async function recheck(
   maxBytes: number | undefined,
 ): Promise<FileRefusal | null> {
   const opened = await handle.stat({ bigint: true });
-  const isSame = opened.dev === checked.stat.dev && opened.ino === checked.stat.ino;
-  if (!isSame || (await fs.realpath(checked.path)) !== checked.path) return refuseChanged();
-  const now = await fs.lstat(checked.path, { bigint: true });
-  if (now.dev !== opened.dev || now.ino !== opened.ino) return refuseChanged();
+  if (!(await isStillAt(handle, opened, checked))) return refuseChanged();
   // A second name (hard link) for the key file has an innocent path, but it is the same file.
   if (await secrets.isSecretFile(opened)) return refuseSecret();
   if (maxBytes !== undefined && opened.size > BigInt(maxBytes)) {
@@ -200,6 +198,17 @@ async function recheck(
     );
   }
   return refuseKind(opened);
+}
+
+/** Path checks alone can be beaten by exchanging a folder back and forth; the system's own record of what was opened cannot. */
+async function isStillAt(handle: fs.FileHandle, opened: BigIntStats, checked: CheckedFile): Promise<boolean> {
+  if (process.platform === "linux") {
+    const actual = await fs.readlink(`/proc/self/fd/${handle.fd}`).catch(() => null); // No /proc mounted: compare by hand.
+    if (actual !== null) return actual === checked.path;
+  }
+  const now = await fs.lstat(checked.path, { bigint: true });
+  const isSame = [checked.stat, now].every((stat) => stat.dev === opened.dev && stat.ino === opened.ino);
+  return isSame && (await fs.realpath(checked.path)) === checked.path;
 }
 
 function refuseKind(stat: BigIntStats): FileRefusal | null {

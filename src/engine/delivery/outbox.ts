@@ -140,7 +140,7 @@ async function sendPiece(parts: OutboxParts, claim: SenderClaim, piece: OutboxPi
   const close = adapter
     ? await attempt(parts, adapter, claim, piece, lookUp)
     : retryLater(piece, `The ${piece.platform} connection is not running.`, false);
-  parts.metrics.count("parley_pieces_total", { platform: piece.platform, result: close.to });
+  parts.metrics.count("parley_pieces_total", { platform: piece.platform, outcome: close.to });
   if (close.to !== "sent") parts.log.warn({ pieceId: piece.id, to: close.to, why: close.text }, "piece not sent");
   const closed = await parts.store.closePiece(claim, piece.id, close);
   parts.onClosed(closed, close.to === "failed" ? close.text : undefined);

@@ -7,6 +7,7 @@ import type { BubbleContent, FileAddress } from "../bubble.ts";
 import type { GuardedFetch } from "../download.ts";
 import { type FileRef, isImage } from "../file-ref.ts";
 import { type Blobs, MAX_FILE_BYTES, MAX_VIDEO_BYTES } from "../store/blobs.ts";
+import { toFileLabel } from "../store/file-names.ts";
 import type { FileRoots } from "./file-roots.ts";
 
 export type ResolvedFile =
@@ -87,7 +88,7 @@ async function store(
   if (!put.ok) return { ok: false, text: `${what}: ${put.text}` };
   return {
     ok: true,
-    file: { ...put.file, name: labelOf(name, put.file.ext), ...(address.alt ? { alt: address.alt } : {}) },
+    file: { ...put.file, name: toFileLabel(name, put.file.ext), ...(address.alt ? { alt: address.alt } : {}) },
   };
 }
 
@@ -100,17 +101,6 @@ function nameOf(url: string): string {
     // A badly encoded name is still a usable label as it stands.
     return last || "file";
   }
-}
-
-/** A label without path parts and control characters, with an extension that says what it is. */
-export function labelOf(name: string, ext: string): string {
-  const clean = name
-    .replace(/[\p{Cc}\p{Cf}]/gu, "")
-    .replace(/^.*[/\\]/, "")
-    .trim()
-    .slice(0, 120);
-  const base = clean || "file";
-  return base.includes(".") ? base : `${base}.${ext}`;
 }
 
 /** A text or attachment bubble with its files stored, or every problem in one text. */

@@ -19,6 +19,7 @@ import {
 } from "./providers.ts";
 import { type ContentPart, readContent } from "./reply-content.ts";
 
+/** What one model needs; nothing of it is read from the environment. */
 export interface AiSdkModelOptions {
   /** "provider/model". */
   readonly name: string;

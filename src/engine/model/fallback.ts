@@ -13,11 +13,12 @@ export interface FailedAttempt {
   readonly text: string;
   /** Counts from 1 within this model. */
   readonly attempt: number;
-  readonly then: "retry" | "next-model" | "give-up";
+  readonly next: "retry" | "next-model" | "give-up";
   /** Wait before the retry, ms; 0 otherwise. */
   readonly waitMs: number;
 }
 
+/** How patiently a chain retries. */
 export interface FallbackOptions {
   readonly clock: Clock;
   /** Tries per model; default 3. A model that timed out is tried at most twice: each of these costs a whole step's time. */
@@ -89,13 +90,13 @@ async function stepWithRetries(
     if (reply.ok || reply.problem === "aborted") return reply;
     if (signal.aborted) return stopped(model);
     const waitMs = retryWait(reply, attempt, policy);
-    const then = waitMs !== undefined ? "retry" : isLast ? "give-up" : "next-model";
+    const next = waitMs !== undefined ? "retry" : isLast ? "give-up" : "next-model";
     policy.onFailure?.({
       model: reply.model,
       problem: reply.problem,
       text: reply.text,
       attempt,
-      then,
+      next,
       waitMs: waitMs ?? 0,
     });
     if (waitMs === undefined) return reply;

@@ -10,6 +10,7 @@ import type { ModelMessage } from "./model.ts";
 /** Reads a stored picture; null when it is not there (any more). */
 export type ReadImage = (file: FileRef) => Promise<Uint8Array | null>;
 
+/** A picture to show, or the note that stands in its place. */
 export type LoadedImage =
   | { readonly bytes: Uint8Array; readonly mediaType: string }
   /** Why the picture is not shown, in words for the model. */

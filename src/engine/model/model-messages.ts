@@ -13,6 +13,7 @@ type AssistantMessage = Extract<ModelMessage, { role: "assistant" }>;
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 type ToolResult = ToolMessage["results"][number];
 
+/** For whom a history is converted. */
 export interface MessageOptions {
   /** "provider/model": provider state of other models is dropped. */
   readonly model: string;

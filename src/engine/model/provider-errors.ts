@@ -6,6 +6,7 @@
 
 import type { ModelProblem } from "./model.ts";
 
+/** The failing half of a ModelReply, without the model. */
 export interface ProviderFailure {
   readonly problem: ModelProblem;
   /** For the operator. */

@@ -8,7 +8,9 @@ import type { LanguageModelMiddleware } from "ai";
 import type { ModelRequest } from "./model.ts";
 import { COMPATIBLE, type ProviderOptions } from "./reply-content.ts";
 
+/** Wire formats Parley speaks; the settings file names them in `kind`. */
 export const PROVIDER_KINDS = ["anthropic", "openai", "google", "xai", "openai-compatible"] as const;
+/** One of PROVIDER_KINDS. */
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
 /** One provider of the settings file, or a built-in one with its usual key. */

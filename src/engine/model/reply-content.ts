@@ -8,7 +8,9 @@ import type { AssistantContent } from "ai";
 import type { ModelCall, ModelMessage } from "./model.ts";
 
 type AssistantMessage = Extract<ModelMessage, { role: "assistant" }>;
+/** A part of the SDK's assistant message. */
 export type AssistantPart = Exclude<AssistantContent, string>[number];
+/** Provider-specific options of a part, by provider name; the SDK does not export the type. */
 export type ProviderOptions = AssistantPart extends infer Part
   ? Part extends { providerOptions?: infer Options }
     ? Exclude<Options, undefined>
@@ -34,6 +36,7 @@ interface KeptPart {
   readonly options?: ProviderOptions;
 }
 
+/** What a step said, asked for, and needs back. */
 export interface ReplyContent {
   readonly text: string;
   readonly calls: readonly ModelCall[];

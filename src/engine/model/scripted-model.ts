@@ -20,6 +20,7 @@ export interface ScriptedReply {
 /** `n` counts the steps of this model from 0. */
 export type Script = (request: ModelRequest, n: number) => ScriptedReply | Promise<ScriptedReply>;
 
+/** A model that remembers what it was asked. */
 export interface ScriptedModel extends Model {
   /** Every request so far, oldest first. */
   readonly requests: readonly ModelRequest[];
@@ -27,6 +28,7 @@ export interface ScriptedModel extends Model {
   readonly aborted: number;
 }
 
+/** A script and, if they matter to the test, name and window. */
 export interface ScriptedModelOptions {
   /** Default "scripted/model". */
   readonly name?: string;

@@ -21,7 +21,8 @@ const IGNORED: Reception = { status: "ignored" };
 export function createReceive(parts: RouterParts): Receive {
   return async (event) => {
     const reception = await route(parts, event);
-    parts.metrics.count("parley_events_total", { type: event.type, status: reception.status });
+    const { platform } = event.conversation;
+    parts.metrics.count("parley_events_total", { platform, type: event.type, status: reception.status });
     return reception;
   };
 }

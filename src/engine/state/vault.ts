@@ -14,13 +14,16 @@ export interface SecretPlace {
   readonly field: string;
 }
 
-/** What is stored: 12 bytes of nonce, 16 of tag. */
-export interface SealedSecret {
+/** What is stored: 12 bytes of nonce, 16 of tag. Rows read back may come in any byte array. */
+export interface SealedValue<Bytes extends Uint8Array = Uint8Array> {
   readonly keyId: string;
-  readonly nonce: Uint8Array<ArrayBuffer>;
-  readonly ciphertext: Uint8Array<ArrayBuffer>;
-  readonly tag: Uint8Array<ArrayBuffer>;
+  readonly nonce: Bytes;
+  readonly ciphertext: Bytes;
+  readonly tag: Bytes;
 }
+
+/** Bytes that share memory with nothing else, as database clients want them. */
+type OwnBytes = Uint8Array<ArrayBuffer>;
 
 /** unknown-key: sealed with a key this process was not given · damaged: changed, moved to another place, or cut. */
 export type UnsealResult =
@@ -31,8 +34,8 @@ export type UnsealResult =
 export interface VaultCipher {
   /** Key id new secrets are sealed with; values sealed with another one should be sealed again when read (rotation). */
   readonly keyId: string;
-  seal(secret: { readonly plaintext: SecretValue; readonly aad: SecretPlace }): SealedSecret;
-  unseal(sealed: SealedSecret, aad: SecretPlace): UnsealResult;
+  seal(secret: { readonly plaintext: SecretValue; readonly aad: SecretPlace }): SealedValue<OwnBytes>;
+  unseal(sealed: SealedValue, aad: SecretPlace): UnsealResult;
 }
 
 const NONCE_BYTES = 12;
@@ -59,7 +62,7 @@ export function createVaultCipher(keys: VaultKeys): VaultCipher {
   };
 }
 
-function seal(key: VaultKey, plaintext: SecretValue, place: SecretPlace): SealedSecret {
+function seal(key: VaultKey, plaintext: SecretValue, place: SecretPlace): SealedValue<OwnBytes> {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key.bytes, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(toAad(key.id, place));
@@ -67,7 +70,7 @@ function seal(key: VaultKey, plaintext: SecretValue, place: SecretPlace): Sealed
   return { keyId: key.id, nonce: copy(nonce), ciphertext: copy(ciphertext), tag: copy(cipher.getAuthTag()) };
 }
 
-function unseal(key: VaultKey, sealed: SealedSecret, place: SecretPlace): UnsealResult {
+function unseal(key: VaultKey, sealed: SealedValue, place: SecretPlace): UnsealResult {
   try {
     // A shorter tag would be far easier to forge, so its length is fixed here rather than taken from the row.
     const decipher = createDecipheriv(ALGORITHM, key.bytes, sealed.nonce, { authTagLength: TAG_BYTES });
@@ -91,6 +94,6 @@ function toAad(keyId: string, place: SecretPlace): Buffer {
 }
 
 /** Plain arrays of their own: a slice of Node's shared pool could carry neighbours along. */
-function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+function copy(bytes: Uint8Array): OwnBytes {
   return new Uint8Array(bytes);
 }

@@ -17,6 +17,13 @@ interface NodeFileOperations {
 export class DurableFiles extends NodeFS {
   /** fdatasync calls so far. */
   syncs = 0;
+  readonly #onAbort: () => void;
+
+  /** `onAbort` is called when PostgreSQL gives up (PANIC); PGlite swallows that and would loop for ever at the next message. */
+  constructor(folder: string, onAbort: () => void) {
+    super(folder);
+    this.#onAbort = onAbort;
+  }
 
   /** Called by PGlite before PostgreSQL starts. */
   override async init(...parameters: Parameters<NodeFS["init"]>): ReturnType<NodeFS["init"]> {
@@ -24,7 +31,7 @@ export class DurableFiles extends NodeFS {
     const preRun = prepared.emscriptenOpts.preRun ?? [];
     if (!Array.isArray(preRun)) throw new Error("PGlite's preRun is no list any more: review embedded-files.ts.");
     preRun.push((module) => this.addSync(module.FS));
-    return { emscriptenOpts: { ...prepared.emscriptenOpts, preRun } };
+    return { emscriptenOpts: { ...prepared.emscriptenOpts, preRun, onAbort: this.#onAbort } };
   }
 
   private addSync(fileSystem: unknown): void {

@@ -119,14 +119,18 @@ async function shortPathTo(directory: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== userInfo().uid || (found.mode & 0o077) !== 0) {
-    throw new ConfigError(`The folder ${folder} belongs to someone else or is open to others. Remove it, or use a shorter storage.dir.`);
+    throw new ConfigError(
+      `The folder ${folder} belongs to someone else or is open to others. Remove it, or use a shorter storage.dir.`,
+    );
   }
   const link = join(folder, createHash("sha256").update(directory).digest("hex").slice(0, 12));
   const fresh = `${link}.${process.pid}.${randomInt(1e9)}`;
   await symlink(directory, fresh);
   await rename(fresh, link);
   if (Buffer.byteLength(join(link, socketName(99_999))) > longestSocketPath) {
-    throw new ConfigError(`Both storage.dir and the temporary folder ${tmpdir()} have paths too long for a socket. Shorten one of them.`);
+    throw new ConfigError(
+      `Both storage.dir and the temporary folder ${tmpdir()} have paths too long for a socket. Shorten one of them.`,
+    );
   }
   return link;
 }

@@ -3,7 +3,18 @@
  * the build makes it once, the first start only unpacks it. Without the archive the first start makes its own.
  * Invariant: a cluster folder exists either whole or not at all; it is unpacked aside and renamed, so kill -9 leaves no half of it.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { PGlite } from "@electric-sql/pglite";
@@ -29,14 +40,19 @@ export async function makeTemplate(): Promise<Buffer> {
  * Makes sure that `cluster` holds a database: leaves an existing one alone, else unpacks the archive (or a newly made one).
  * Call it only while holding the directory around `cluster`. Throws ConfigError when a folder is there that is no cluster.
  */
-export async function ensureCluster(cluster: string, archiveFile: string | undefined): Promise<"found" | "unpacked" | "made"> {
+export async function ensureCluster(
+  cluster: string,
+  archiveFile: string | undefined,
+): Promise<"found" | "unpacked" | "made"> {
   const home = dirname(cluster);
   for (const name of readdirSync(home)) {
     if (name.startsWith(unpackingPrefix)) rmSync(join(home, name), { recursive: true, force: true });
   }
   if (existsSync(join(cluster, "PG_VERSION"))) return "found";
   if (existsSync(cluster)) {
-    throw new ConfigError(`storage.dir: ${cluster} is there but holds no database. Restore it from a backup, or move it away.`);
+    throw new ConfigError(
+      `storage.dir: ${cluster} is there but holds no database. Restore it from a backup, or move it away.`,
+    );
   }
   const ready = archiveFile !== undefined && existsSync(archiveFile);
   const aside = join(home, `${unpackingPrefix}${process.pid}`);
@@ -57,7 +73,8 @@ function unpackInto(folder: string, archive: Buffer): void {
     const header = tar.subarray(at, at + block);
     const name = textAt(header, 0, 100).replace(/^\/+/, "");
     const size = Number.parseInt(textAt(header, 124, 12), 8) || 0;
-    if (name.split("/").includes("..")) throw new Error(`The database template names a file outside its folder: ${name}`);
+    if (name.split("/").includes(".."))
+      throw new Error(`The database template names a file outside its folder: ${name}`);
     const path = join(folder, name);
     if (textAt(header, 156, 1) === "5") mkdirSync(path, { recursive: true, mode: 0o700 });
     else writeFileSync(path, tar.subarray(at + block, at + block + size), { mode: 0o600 });

@@ -22,7 +22,8 @@ export interface Upkeep {
 
 const logBytesPerCheckpoint = 16 * 1024 * 1024;
 
-const logSinceCheckpoint = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::bigint AS bytes FROM pg_control_checkpoint()";
+const logSinceCheckpoint =
+  "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::bigint AS bytes FROM pg_control_checkpoint()";
 
 /** The same rule of thumb as autovacuum, with a smaller base: these tables are small and updated often. */
 const tablesToVacuum = `
@@ -30,11 +31,16 @@ const tablesToVacuum = `
   WHERE n_dead_tup > 500 + 0.2 * n_live_tup OR n_mod_since_analyze > 500 + 0.2 * n_live_tup
   ORDER BY n_dead_tup DESC`;
 
+/** A lost connection also rejects the query that waits on it, which is where it is handled. */
+const ignoreLoss = () => undefined;
+
 /** One round now: vacuums and analyzes tables that need it, then writes a checkpoint if the log has grown by 16 MB. */
 export async function runUpkeep(poolOptions: PoolConfig): Promise<{ vacuumed: string[]; checkpoint: boolean }> {
   const client = new pg.Client(poolOptions);
+  client.on("error", ignoreLoss);
   await client.connect();
   try {
+    await client.query("SELECT pg_stat_force_next_flush()"); // counters of the last second would still be missing
     const vacuumed: string[] = [];
     for (const { name } of (await client.query<{ name: string }>(tablesToVacuum)).rows) {
       await client.query(`VACUUM (ANALYZE) ${name}`);
@@ -58,7 +64,11 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
       const done = await runUpkeep(options.poolOptions);
       if (done.vacuumed.length > 0 || done.checkpoint) options.log.debug(done, "embedded database tidied");
     } catch (error) {
-      if (!stopped) options.log.warn({ reason: String(error) }, "embedded database could not be tidied; next try in the next round");
+      if (!stopped)
+        options.log.warn(
+          { reason: String(error) },
+          "embedded database could not be tidied; next try in the next round",
+        );
     }
     plan();
   };

@@ -87,7 +87,9 @@ export class WireServer {
         this.#take(client, message.kind, message.bytes);
       }
     } catch (error) {
-      this.#options.onNotice(`A database client was dropped: ${error instanceof Error ? error.message : String(error)}`);
+      this.#options.onNotice(
+        `A database client was dropped: ${error instanceof Error ? error.message : String(error)}`,
+      );
       client.socket.destroy();
     }
     this.#pump();

@@ -43,14 +43,23 @@ const textOf = (error: unknown) => (error instanceof Error ? error.message : Str
 /** PostgreSQL's ERROR lines quote values of people's messages, so only lines about the server itself are passed on. */
 const aboutServer = /\b(LOG|WARNING|FATAL|PANIC): /;
 
-function startDatabase(files: DurableFiles, lines: string[], say: (report: WorkerReport) => void): Promise<PGlite> {
-  const onStderr = (line: string) => {
-    lines.push(line);
-    if (lines.length > 20) lines.shift();
-    if (aboutServer.test(line)) say({ type: "log", level: line.includes("LOG: ") ? "debug" : "warn", message: line });
-    return false;
+/** PostgreSQL's last lines, to tell why it did not start or gave up. */
+interface ServerLines {
+  add(line: string): void;
+  /** The last line that says why the server cannot go on. */
+  reason(): string | undefined;
+}
+
+function rememberLines(say: (report: WorkerReport) => void): ServerLines {
+  const lines: string[] = [];
+  return {
+    add: (line) => {
+      lines.push(line);
+      if (lines.length > 20) lines.shift();
+      if (aboutServer.test(line)) say({ type: "log", level: line.includes("LOG: ") ? "debug" : "warn", message: line });
+    },
+    reason: () => lines.findLast((line) => /FATAL: |PANIC: /.test(line)),
   };
-  return PGlite.create({ fs: files, startParams: durableStart, onStderr });
 }
 
 /** The database as the wire server sees it. Syncing is PostgreSQL's own business here, see embedded-files. */
@@ -65,19 +74,26 @@ async function serve(claim: DirectoryClaim, task: WorkerTask, port: MessagePort)
   const say = (report: WorkerReport) => port.postMessage(report);
   const cluster = join(task.directory, "cluster");
   const origin = await ensureCluster(cluster, task.templateFile);
-  const files = new DurableFiles(cluster);
-  const lines: string[] = [];
-  const db = await startDatabase(files, lines, say).catch((error: unknown) => {
-    const reason = lines.findLast((line) => /FATAL|PANIC/.test(line)) ?? textOf(error);
-    throw new ConfigError(`storage.dir: the embedded database in ${cluster} does not start: ${reason}`, { cause: error });
+  const lines = rememberLines(say);
+  const breakDown = (error: unknown) => {
+    say({ type: "broken", message: lines.reason() ?? textOf(error) });
+    process.exit(1);
+  };
+  const files = new DurableFiles(cluster, () => breakDown("PostgreSQL gave up"));
+  const onStderr = (line: string) => {
+    lines.add(line);
+    return false;
+  };
+  const db = await PGlite.create({ fs: files, startParams: durableStart, onStderr }).catch((error: unknown) => {
+    const reason = lines.reason() ?? textOf(error);
+    throw new ConfigError(`storage.dir: the embedded database in ${cluster} does not start: ${reason}`, {
+      cause: error,
+    });
   });
   const session = sessionOf(db);
   const wire = new WireServer(session, {
     idleTransactionMs: task.idleTransactionMs,
-    onBroken: (error) => {
-      say({ type: "broken", message: textOf(error) });
-      process.exit(1);
-    },
+    onBroken: breakDown,
     onNotice: (message) => say({ type: "log", level: "warn", message }),
   });
   claim.serve((socket) => wire.accept(socket));

@@ -86,12 +86,15 @@ const PAGE_TEMPLATES: ReadonlySet<string> = new Set([
 /** Formats that are pure text and yet have a magic number worth believing over a text name. */
 const TEXTUAL_BINARIES: ReadonlySet<string> = new Set(["pdf", "rtf"]);
 
+const TEXT_CONTROLS: ReadonlySet<number> = new Set([8, 9, 10, 12, 13, 26, 27]);
+
 /** The kind to store the bytes as, or why they are refused. */
 export function decideKind(facts: ByteFacts, claim: FileClaim): FileKind {
   const named = extensionOf(claim.fileName ?? "") || extensionForType(claim.mediaType ?? "");
   if (facts.size === 0) return decideEmpty(named);
-  const isText = looksLikeText(facts.head);
-  if (isText && startsLikePage(facts.head)) return decidePage(named);
+  const text = toText(facts.head);
+  const isText = text !== null;
+  if (isText && startsLikePage(text)) return decidePage(named);
   const sniffed = facts.sniffed;
   const textName = named === "" || TEXT_TYPES.has(named);
   if (sniffed !== null && !(isText && textName && named !== "" && !TEXTUAL_BINARIES.has(sniffed.ext)))
@@ -147,24 +150,35 @@ function mismatch(text: string): FileKind {
   return { ok: false, reason: "mismatch", text };
 }
 
-function looksLikeText(head: Uint8Array): boolean {
-  if (head.includes(0)) return false;
-  for (let i = 0; i < head.length; i += 1) {
-    const byte = head[i] ?? 0;
-    // Control characters other than tab, line ends, form feed, escape (terminal logs) and Ctrl-Z (old DOS files) do not occur in text.
-    if (byte < 32 && ![8, 9, 10, 12, 13, 26, 27].includes(byte)) return false;
-  }
-  return isUtf8(head) || !isMostlyHigh(head);
+/** The sample as text, or null when it is none. */
+function toText(head: Uint8Array): string | null {
+  const text = decodeMarked(head) ?? decode(head, "utf-8") ?? (isMostlyHigh(head) ? null : decode(head, "latin1"));
+  return text === null || hasControls(text) ? null : text;
 }
 
-function isUtf8(head: Uint8Array): boolean {
+/** Backspace, tab, line ends, form feed, Ctrl-Z (old DOS files) and escape (terminal logs) occur in text; other control characters do not. */
+function hasControls(text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code < 32 && !TEXT_CONTROLS.has(code)) return true;
+  }
+  return false;
+}
+
+/** UTF-16 with its mark, as spreadsheets export it. */
+function decodeMarked(head: Uint8Array): string | null {
+  const even = head.subarray(0, head.length - (head.length % 2));
+  if (head[0] === 0xff && head[1] === 0xfe) return decode(even, "utf-16le");
+  return head[0] === 0xfe && head[1] === 0xff ? decode(even, "utf-16be") : null;
+}
+
+function decode(head: Uint8Array, encoding: string): string | null {
   try {
     // `stream` tolerates a character cut in two at the end of the sample.
-    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
-    return true;
+    return new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true });
   } catch {
-    // Not UTF-8: an answer, not a fault.
-    return false;
+    // Not this encoding: an answer, not a fault.
+    return null;
   }
 }
 
@@ -173,8 +187,7 @@ function isMostlyHigh(head: Uint8Array): boolean {
   return head.reduce((count, byte) => count + (byte > 127 ? 1 : 0), 0) > head.length * 0.3;
 }
 
-function startsLikePage(head: Uint8Array): boolean {
-  const start = new TextDecoder("utf-8").decode(head.subarray(0, 4096));
-  const body = start.replace(/^(?:\s|<!--[\s\S]*?-->|<\?xml[^>]*\?>)+/, "");
+function startsLikePage(text: string): boolean {
+  const body = text.slice(0, 4096).replace(/^(?:\s|<!--[\s\S]*?-->|<\?xml[^>]*\?>)+/, "");
   return /^<(?:!doctype\s+html|html|head|body|script|iframe|title)(?=[\s>])/i.test(body);
 }

@@ -6,6 +6,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants, promises as fs } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { TransferError } from "../download.ts";
 import { type BlobId, type Blobs, isBlobId, type OpenBlob, type PutOptions, type PutResult } from "./blobs.ts";
 import { decideKind } from "./file-kinds.ts";
@@ -67,6 +68,8 @@ async function put(root: string, source: AsyncIterable<Uint8Array>, options: Put
   } catch (error) {
     return toRefusal(error, options);
   } finally {
+    // A source that was never begun (the draft could not be made) would keep its file open.
+    if (source instanceof Readable) source.destroy();
     await draft?.handle.close();
     if (draft !== undefined) await fs.rm(draft.path, { force: true });
   }

@@ -58,9 +58,12 @@ VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`;
 
 /** Folder of this version's migrations: beside the built files, else in the source tree. */
 export function findMigrations(): string {
-  const places = ["../../migrations", "../../../prisma/migrations"].map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const places = ["../../migrations", "../../../prisma/migrations"].map((place) =>
+    fileURLToPath(new URL(place, import.meta.url)),
+  );
   const found = places.find((place) => existsSync(place));
-  if (found === undefined) throw new ConfigError(`No migrations found at ${places.join(" or ")}. Install Parley again, or run npm run build.`);
+  if (found === undefined)
+    throw new ConfigError(`No migrations found at ${places.join(" or ")}. Install Parley again, or run npm run build.`);
   return found;
 }
 
@@ -71,6 +74,8 @@ export function findMigrations(): string {
 export async function applyMigrations(pool: Pool, folder: string = findMigrations()): Promise<MigrationResult> {
   const migrations = await readMigrations(folder);
   const client = await pool.connect();
+  const ignoreLoss = () => undefined; // a lost connection also rejects the query that waits on it
+  client.on("error", ignoreLoss);
   try {
     const applied: string[] = [];
     for (;;) {
@@ -79,25 +84,36 @@ export async function applyMigrations(pool: Pool, folder: string = findMigration
       applied.push(name);
     }
   } finally {
+    client.off("error", ignoreLoss);
     client.release();
   }
 }
 
-/** Prisma's checksum of a file is the SHA-256 of its text. */
 async function readMigrations(folder: string): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return Promise.all(
-    names.sort().map(async (name) => {
-      const sql = await readFile(join(folder, name, "migration.sql"), "utf8");
-      return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
-    }),
-  );
+  return Promise.all(names.sort().map((name) => readMigration(folder, name)));
+}
+
+/** Prisma's checksum of a file is the SHA-256 of its text. */
+async function readMigration(folder: string, name: string): Promise<Migration> {
+  try {
+    const sql = await readFile(join(folder, name, "migration.sql"), "utf8");
+    return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+  } catch (error) {
+    throw new ConfigError(
+      `The folder ${join(folder, name)} has no migration.sql that can be read. Restore it, or remove the folder.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 /** One transaction: waits for the lock, looks what is missing, runs the first of it. Returns its name, or undefined when all are there. */
 async function applyNext(client: PoolClient, migrations: Migration[]): Promise<string | undefined> {
-  const run = (text: string, values?: unknown[]) => client.query({ text, values, query_timeout: migrationMs } as QueryConfig);
+  const run = (text: string, values?: unknown[]) =>
+    client.query({ text, values, query_timeout: migrationMs } as QueryConfig);
   await run("BEGIN");
   try {
     await run(`SET LOCAL lock_timeout = ${lockWaitMs}; SET LOCAL statement_timeout = ${migrationMs}`);

@@ -95,9 +95,9 @@ export interface SealedSecret {
   readonly connector: string;
   readonly field: string;
   readonly keyId: string;
-  readonly nonce: Uint8Array;
-  readonly ciphertext: Uint8Array;
-  readonly tag: Uint8Array;
+  readonly nonce: Uint8Array<ArrayBuffer>;
+  readonly ciphertext: Uint8Array<ArrayBuffer>;
+  readonly tag: Uint8Array<ArrayBuffer>;
   readonly personId: string;
 }
 
@@ -378,6 +378,19 @@ export interface Store {
     beforeSeq?: number;
     limit: number;
   }): Promise<readonly Entry[]>;
+  readEntriesById(ids: readonly string[]): Promise<readonly Entry[]>;
+  /**
+   * Other conversations of a bot by "#name", "name", native channel id, "@person name" or person id (SPEC M3): channels the bot is a member of, and
+   * its direct messages. `personId` is set for direct messages.
+   */
+  findTargets(query: {
+    botId: string;
+    platform: string;
+    workspaceId: string;
+    text: string;
+  }): Promise<
+    readonly { readonly conversationKey: string; readonly ref: ConversationRef; readonly personId?: string }[]
+  >;
   readEntry(conversationKey: string, address: string): Promise<Entry | null>;
   /** Platform ids of an entry's native messages, in piece order. */
   nativeIdsOf(conversationKey: string, address: string): Promise<readonly string[]>;
@@ -413,9 +426,13 @@ export interface Store {
   // delivery
   claimSender(input: { nativeChannel: string; owner: string; leaseMs: number }): Promise<SenderClaim | null>;
   releaseSender(claim: SenderClaim): Promise<void>;
-  /** Oldest unfinished piece of the channel, whether due or not yet (then `dueInMs` > 0); null when all are closed. */
+  /**
+   * Oldest unfinished piece of the channel, whether due or not yet (then `dueInMs` > 0); null when all are closed. A piece whose last attempt
+   * was never closed becomes due `attemptTimeoutMs` after that attempt began (default 0), and must then be looked up.
+   */
   nextPiece(
     nativeChannel: string,
+    attemptTimeoutMs?: number,
   ): Promise<{ readonly piece: OutboxPiece; readonly dueInMs: number; readonly lookUp: boolean } | null>;
   startPiece(claim: SenderClaim, pieceId: string): Promise<void>;
   saveProgress(claim: SenderClaim, pieceId: string, progress: unknown): Promise<void>;

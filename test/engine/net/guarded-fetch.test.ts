@@ -352,7 +352,7 @@ describe("limits", () => {
     const { bytes, error } = await readUntilError((await open(url)).body);
     expect(error.reason).toBe("too-large");
     expect(bytes).toBeLessThanOrEqual(100_000);
-    await expect.poll(() => isClosed).toBe(true);
+    await expect.poll(() => isClosed, { timeout: 10_000 }).toBe(true);
   });
 
   test("a compressed bomb is cut at the limit after unpacking", async () => {
@@ -382,7 +382,7 @@ describe("limits", () => {
     const began = performance.now();
     const { error } = await readUntilError((await open(url, {}, { idleMs: 300 })).body);
     expect(error.reason).toBe("too-slow");
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   test("a server that drips faster than the pace is still cut by the time limit", async () => {
@@ -396,11 +396,11 @@ describe("limits", () => {
 
   test("a slow reader is not mistaken for a slow server", async () => {
     const url = serve((_request, response) => response.end("x".repeat(90_000)));
-    const file = await open(url, {}, { idleMs: 60 });
+    const file = await open(url, {}, { idleMs: 500 });
     let bytes = 0;
     for await (const chunk of file.body) {
       bytes += chunk.byteLength;
-      if (bytes === chunk.byteLength) await new Promise((resolve) => setTimeout(resolve, 150));
+      if (bytes === chunk.byteLength) await new Promise((resolve) => setTimeout(resolve, 800));
     }
     expect(bytes).toBe(90_000);
   });
@@ -426,7 +426,7 @@ describe("limits", () => {
       });
     });
     await open(url, { timeoutMs: 200 });
-    await expect.poll(() => isClosed).toBe(true);
+    await expect.poll(() => isClosed, { timeout: 10_000 }).toBe(true);
   });
 
   test("a connection that breaks off in the middle is a failure, never a short file", async () => {
@@ -457,7 +457,7 @@ describe("limits", () => {
       });
     });
     for await (const _chunk of (await open(url)).body) break;
-    await expect.poll(() => isClosed).toBe(true);
+    await expect.poll(() => isClosed, { timeout: 10_000 }).toBe(true);
   });
 });
 

@@ -29,6 +29,8 @@ describe("text is known by its name", () => {
     [Buffer.from("caf\u00e9 au lait et croissant", "latin1"), "menu.txt", "txt text/plain"],
     ["BEGIN:VCALENDAR\nEND:VCALENDAR", "a.ics", "ics text/calendar"],
     [`<?php echo 1 ?>`, "index.php", "php text/plain"],
+    [Buffer.from("\ufeffa\tb\n", "utf16le"), "table.csv", "csv text/csv"],
+    ["\u001b[31mred\u001b[0m", "run.log", "log text/plain"],
     ["", "empty.txt", "txt text/plain"],
   ])("%j called %j is %s", async (content, name, expected) => {
     expect(await kindOf(content, name)).toBe(expected);
@@ -43,9 +45,12 @@ describe("a web page is never passed off as something else", () => {
     },
   );
 
-  test.each(["page.html", "page.HTM", "", "download", "notes.txt", "notes.md"])("under the name %j it is html", async (name) => {
-    expect(await kindOf(PAGE, name)).toBe("html text/html");
-  });
+  test.each(["page.html", "page.HTM", "", "download", "notes.txt", "notes.md"])(
+    "under the name %j it is html",
+    async (name) => {
+      expect(await kindOf(PAGE, name)).toBe("html text/html");
+    },
+  );
 
   test("a claimed media type counts like a name", async () => {
     expect(await kindOf(PAGE, { mediaType: "image/png" })).toBe("mismatch");
@@ -55,6 +60,7 @@ describe("a web page is never passed off as something else", () => {
   test("space, comments and a byte order mark before the page hide nothing", async () => {
     expect(await kindOf(`\ufeff\n<!-- hello --> \n${PAGE}`, "photo.png")).toBe("mismatch");
     expect(await kindOf(`<?xml version="1.0"?>\n${PAGE}`, "photo.png")).toBe("mismatch");
+    expect(await kindOf(Buffer.from(`\ufeff${PAGE}`, "utf16le"), "photo.png")).toBe("mismatch");
   });
 
   test("a template may begin like a page", async () => {
@@ -83,7 +89,9 @@ describe("bytes win over names", () => {
     expect(await kindOf(NOISE, "design.sketch", zip)).toBe("sketch application/zip");
     expect(await kindOf(NOISE, "report.docx", zip)).toBe("zip application/zip");
     expect(await kindOf(NOISE, "photo.png", zip)).toBe("zip application/zip");
-    expect(await kindOf(NOISE, "old.xls", { ext: "cfb", mediaType: "application/x-cfb" })).toBe("xls application/vnd.ms-excel");
+    expect(await kindOf(NOISE, "old.xls", { ext: "cfb", mediaType: "application/x-cfb" })).toBe(
+      "xls application/vnd.ms-excel",
+    );
   });
 });
 

@@ -1,0 +1,20 @@
+/**
+ * Platform name → factory; one line per platform. Loaded only when a bot uses it, because platform libraries are heavy.
+ */
+
+import type { Adapter } from "../engine/index.ts";
+
+/** Settings shared by all bots of each platform. */
+export interface PlatformSettings {
+  readonly slack: { readonly apiUrl: string };
+}
+
+/** Loads a platform's adapter. */
+export const adapters = {
+  slack: async (settings: PlatformSettings): Promise<Adapter> =>
+    (await import("./slack/index.ts")).createSlackAdapter(settings.slack),
+  web: async (_settings: PlatformSettings): Promise<Adapter> => (await import("./web/index.ts")).createWebAdapter(),
+} as const;
+
+/** A platform that can be started. */
+export type Platform = keyof typeof adapters;

@@ -1,0 +1,157 @@
+/**
+ * Reading what is already in a conversation, who is in it, and small decorations: first contact with a thread, members, working status, reactions.
+ * Invariant: nothing here posts a message.
+ */
+
+import type { ConversationRef, HistoryMessage, PersonRef, Place } from "../../engine/index.ts";
+import { DeliveryError, personId } from "../../engine/index.ts";
+import type { SlackBot } from "./bot.ts";
+import { threadOf } from "./deliver.ts";
+import { problemOf, toDeliveryError } from "./errors.ts";
+import { mentionedIds, readText } from "./inbound-text.ts";
+import { type Fields, toFields, toList, toText, toTexts } from "./json.ts";
+
+const PAGE = 200;
+const MAX_PAGES = 10;
+
+/** Root and the most recent replies of a thread, oldest first; [] for places without a thread. */
+export async function readThread(
+  bot: SlackBot,
+  ref: ConversationRef,
+  limit: number,
+): Promise<readonly HistoryMessage[]> {
+  const { threadId } = ref;
+  if (threadId === undefined || limit < 1) return [];
+  const messages = await readPages(bot, "conversations.replies", "messages", { channel: ref.channelId, ts: threadId });
+  const spoken = messages.filter((message) => toText(message.ts) !== undefined && message.hidden !== true);
+  const root = spoken.find((message) => message.ts === threadId);
+  const replies = spoken.filter((message) => message.ts !== threadId);
+  const room = root ? limit - 1 : limit;
+  const kept = [...(root ? [root] : []), ...(room > 0 ? replies.slice(-room) : [])];
+  return Promise.all(kept.map((message) => toHistory(bot, message, threadId)));
+}
+
+async function readPages(
+  bot: SlackBot,
+  method: string,
+  key: string,
+  args: Record<string, unknown>,
+): Promise<readonly Fields[]> {
+  const found: Fields[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const answer = toFields(
+      await bot.calls.web(method, { ...args, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }),
+    );
+    found.push(...toList(answer[key]));
+    cursor = toText(toFields(answer.response_metadata).next_cursor);
+    if (cursor === undefined) break;
+  }
+  return found;
+}
+
+async function toHistory(bot: SlackBot, message: Fields, rootTs: string): Promise<HistoryMessage> {
+  const { users, groups } = mentionedIds(message);
+  const { names } = await bot.directory.learn({ mentioned: users, groups });
+  const platformId = toText(message.ts) ?? "";
+  return {
+    platformId,
+    at: new Date(Math.floor(Number(platformId) * 1000)),
+    from: await authorOf(bot, message),
+    text: readText(message, names).text,
+    isRoot: platformId === rootTs,
+  };
+}
+
+async function authorOf(bot: SlackBot, message: Fields): Promise<PersonRef> {
+  const { workspaceId } = bot.self;
+  const user = toText(message.user);
+  const slackBot = toText(message.bot_id);
+  const platformId = user ?? slackBot ?? "";
+  const id = personId("slack", workspaceId, platformId);
+  if (slackBot !== undefined || user === undefined) {
+    const name = toText(message.username) ?? toText(toFields(message.bot_profile).name) ?? platformId;
+    return { id, platformId, name, kind: "bot" };
+  }
+  try {
+    return { id, platformId, ...(await bot.directory.person(user)) };
+  } catch {
+    // Context only: a name that Slack cannot tell now is replaced by the id.
+    return { id, platformId, name: user, kind: "guest" };
+  }
+}
+
+/** Native ids of the accounts in a channel. */
+export async function readMembers(bot: SlackBot, channelId: string): Promise<readonly string[]> {
+  const members: string[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const answer = toFields(
+      await bot.calls.web("conversations.members", {
+        channel: channelId,
+        limit: 1000,
+        ...(cursor === undefined ? {} : { cursor }),
+      }),
+    );
+    members.push(...toTexts(answer.members));
+    cursor = toText(toFields(answer.response_metadata).next_cursor);
+    if (cursor === undefined) break;
+  }
+  return members;
+}
+
+/** Shows or clears "is thinking…" under the thread. Slack has none for a channel's own level. */
+export async function setWorking(bot: SlackBot, place: Place, working: boolean): Promise<void> {
+  const thread = threadOf(place);
+  if (thread === undefined) return;
+  await bot.calls.fast("assistant.threads.setStatus", {
+    channel_id: place.ref.channelId,
+    thread_ts: thread,
+    status: working ? "is thinking…" : "",
+  });
+}
+
+const EMOJI_NAMES: Readonly<Record<string, string>> = {
+  "👍": "thumbsup",
+  "👎": "thumbsdown",
+  "✅": "white_check_mark",
+  "☑️": "ballot_box_with_check",
+  "❌": "x",
+  "👀": "eyes",
+  "❤️": "heart",
+  "🎉": "tada",
+  "🙏": "pray",
+  "🙌": "raised_hands",
+  "👏": "clap",
+  "👋": "wave",
+  "💯": "100",
+  "🔥": "fire",
+  "🚀": "rocket",
+  "😀": "grinning",
+  "😄": "smile",
+  "😂": "joy",
+  "😅": "sweat_smile",
+  "😊": "blush",
+  "🤔": "thinking_face",
+  "😢": "cry",
+  "😮": "open_mouth",
+  "👌": "ok_hand",
+  "💡": "bulb",
+  "⚠️": "warning",
+  "⏳": "hourglass_flowing_sand",
+  "📌": "pushpin",
+};
+
+/** Adds a reaction; one that is there already is success. Throws DeliveryError. */
+export async function addReaction(bot: SlackBot, place: Place, nativeId: string, emoji: string): Promise<void> {
+  const bare = emoji.trim().replace(/^:|:$/g, "");
+  const name = EMOJI_NAMES[bare] ?? EMOJI_NAMES[`${bare}\uFE0F`] ?? bare;
+  if (!/^[a-z0-9_+'-]+(?:::skin-tone-\d)?$/.test(name)) {
+    throw new DeliveryError("content", "Slack does not know this emoji; use a Slack name such as thumbsup or eyes.");
+  }
+  try {
+    await bot.calls.web("reactions.add", { channel: place.ref.channelId, timestamp: nativeId, name });
+  } catch (error) {
+    if (problemOf(error).code !== "already_reacted") throw toDeliveryError(error);
+  }
+}

@@ -1,0 +1,295 @@
+/**
+ * What a person wrote, as clean text: entities decoded once, mentions written "@Name" with their place in the text, code and quotations marked.
+ * Reads Slack's rich_text blocks first, because there a name typed inside code is plain text; the `text` field with its tokens is the second
+ * choice. Pure: names are handed in.
+ */
+
+import type { Mention } from "../../engine/index.ts";
+import { codeRanges } from "../shared/markdown-code.ts";
+import { type Fields, toFields, toList, toText } from "./json.ts";
+
+/** A stretch of the clean text. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A message's words, ready for an InboundEvent. */
+export interface CleanText {
+  readonly text: string;
+  readonly mentions: readonly Mention[];
+  readonly quoted: readonly TextRange[];
+  readonly everyone: boolean;
+}
+
+/** Names and members known so far; undefined when unknown. */
+export interface Names {
+  user(id: string): string | undefined;
+  group(id: string): { readonly handle?: string; readonly members?: readonly string[] } | undefined;
+}
+
+/** Grows the clean text and notes what is where. */
+class TextBuilder {
+  #text = "";
+  readonly #names: Names;
+  readonly #mentions: Mention[] = [];
+  readonly #quoted: TextRange[] = [];
+  #everyone = false;
+
+  constructor(names: Names) {
+    this.#names = names;
+  }
+  plain(words: string): void {
+    this.#text += words;
+  }
+  /** Words that address nobody: code, quotations, links. */
+  quote(words: string): void {
+    const start = this.#text.length;
+    this.#text += words;
+    if (words !== "") this.#quoted.push({ start, end: this.#text.length });
+  }
+  /** Marks everything `write` adds as a quotation. */
+  quoting(write: () => void): void {
+    const start = this.#text.length;
+    write();
+    if (this.#text.length > start) this.#quoted.push({ start, end: this.#text.length });
+  }
+  user(id: string): void {
+    this.#mention(`@${this.#names.user(id) ?? id}`, id);
+  }
+  group(id: string, handle?: string): void {
+    const group = this.#names.group(id);
+    const name = group?.handle ?? handle?.replace(/^@/, "") ?? id;
+    this.#mention(`@${name}`, id, group?.members);
+  }
+  broadcast(range: string): void {
+    this.#everyone = true;
+    this.#text += `@${range}`;
+  }
+  line(): void {
+    if (this.#text !== "" && !this.#text.endsWith("\n")) this.#text += "\n";
+  }
+  done(): CleanText {
+    const text = this.#text.trimEnd();
+    const inside = (range: TextRange) => range.start < text.length;
+    const quoted = this.#quoted.filter(inside).map((range) => ({ ...range, end: Math.min(range.end, text.length) }));
+    return { text, mentions: this.#mentions.filter(inside), quoted, everyone: this.#everyone };
+  }
+  #mention(words: string, platformId: string, members?: readonly string[]): void {
+    const start = this.#text.length;
+    this.#text += words;
+    const mention = { platformId, start, end: this.#text.length };
+    this.#mentions.push(members ? { ...mention, members } : mention);
+  }
+}
+
+/** The clean text of a message (or of the `message` inside an edit). */
+export function readText(message: Fields, names: Names): CleanText {
+  const out = new TextBuilder(names);
+  const rich = toList(message.blocks).filter((block) => block.type === "rich_text");
+  if (rich.length > 0) for (const block of rich) readRichText(block, out);
+  else readTokens(toText(message.text) ?? "", out);
+  for (const attachment of toList(message.attachments)) readAttachment(attachment, out);
+  const clean = out.done();
+  // The literal word is what people type where Slack offers no broadcast.
+  return { ...clean, everyone: clean.everyone || mentionsEverybody(clean) };
+}
+
+/** The ids of users and groups a message mentions, to look their names up before `readText`. */
+export function mentionedIds(message: Fields): {
+  readonly users: readonly string[];
+  readonly groups: readonly string[];
+} {
+  const users = new Set<string>();
+  const groups = new Set<string>();
+  const probe: Names = {
+    user: (id) => {
+      users.add(id);
+      return undefined;
+    },
+    group: (id) => {
+      groups.add(id);
+      return undefined;
+    },
+  };
+  readText(message, probe);
+  return { users: [...users], groups: [...groups] };
+}
+
+function mentionsEverybody(clean: CleanText): boolean {
+  for (const match of clean.text.matchAll(/(?<![\p{L}\p{N}_./-])@(?:everyone|all)\b/giu)) {
+    if (!clean.quoted.some((range) => match.index >= range.start && match.index < range.end)) return true;
+  }
+  return false;
+}
+
+function readRichText(block: Fields, out: TextBuilder): void {
+  for (const element of toList(block.elements)) {
+    out.line();
+    readRichElement(element, out);
+  }
+}
+
+function readRichElement(element: Fields, out: TextBuilder): void {
+  const inner = toList(element.elements);
+  switch (element.type) {
+    case "rich_text_preformatted":
+      out.quote(`\`\`\`\n${inner.map(literal).join("")}\n\`\`\``);
+      break;
+    case "rich_text_quote":
+      out.quoting(() => {
+        out.plain("> ");
+        for (const part of inner) readInline(part, out, "\n> ");
+      });
+      break;
+    case "rich_text_list":
+      readRichList(element, inner, out);
+      break;
+    default:
+      for (const part of inner) readInline(part, out);
+  }
+}
+
+function readRichList(list: Fields, items: readonly Fields[], out: TextBuilder): void {
+  const indent = "  ".repeat(typeof list.indent === "number" ? list.indent : 0);
+  const offset = typeof list.offset === "number" ? list.offset : 0;
+  for (const [at, item] of items.entries()) {
+    out.line();
+    out.plain(list.style === "ordered" ? `${indent}${offset + at + 1}. ` : `${indent}- `);
+    for (const part of toList(item.elements)) readInline(part, out);
+  }
+}
+
+function readInline(part: Fields, out: TextBuilder, lineBreak = "\n"): void {
+  const code = toFields(part.style).code === true;
+  switch (part.type) {
+    case "user":
+      code ? out.quote(`@${literal(part)}`) : out.user(toText(part.user_id) ?? "");
+      break;
+    case "usergroup":
+      out.group(toText(part.usergroup_id) ?? "");
+      break;
+    case "broadcast":
+      out.broadcast(toText(part.range) ?? "channel");
+      break;
+    case "link":
+      out.quote(literal(part));
+      break;
+    default: {
+      const words = literal(part).replaceAll("\n", lineBreak);
+      if (code) out.quote(`\`${words}\``);
+      else out.plain(words);
+    }
+  }
+}
+
+function literal(part: Fields): string {
+  switch (part.type) {
+    case "text":
+      return toText(part.text) ?? "";
+    case "link": {
+      const url = toText(part.url) ?? "";
+      const label = toText(part.text);
+      return label === undefined || label === url ? url : `[${label}](${url})`;
+    }
+    case "emoji":
+      return emoji(part);
+    case "channel":
+      return `<#${toText(part.channel_id) ?? ""}>`;
+    case "user":
+      return toText(part.user_id) ?? "";
+    case "date":
+      return toText(part.fallback) ?? "";
+    default:
+      return toText(part.text) ?? "";
+  }
+}
+
+function emoji(part: Fields): string {
+  const points = (toText(part.unicode) ?? "").split("-").map((hex) => Number.parseInt(hex, 16));
+  if (points.length > 0 && points.every((point) => Number.isInteger(point) && point > 0 && point <= 0x10ffff)) {
+    return String.fromCodePoint(...points);
+  }
+  return `:${toText(part.name) ?? ""}:`;
+}
+
+const TOKEN = /<([@#!]?)([^<>|\n]+)(?:\|([^<>\n]*))?>/g;
+
+function readTokens(raw: string, out: TextBuilder): void {
+  let at = 0;
+  for (const range of [...tokenRanges(raw), { start: raw.length, end: raw.length, quoted: false }]) {
+    readPlainTokens(raw.slice(at, range.start), out);
+    if (range.quoted) out.quoting(() => out.plain(decode(raw.slice(range.start, range.end).replace(TOKEN, "$2"))));
+    at = range.end;
+  }
+}
+
+function tokenRanges(raw: string): { start: number; end: number; quoted: boolean }[] {
+  const code = codeRanges(raw);
+  const quotes = [...raw.matchAll(/^&gt;[^\n]*$/gm)]
+    .map((match) => ({ start: match.index, end: match.index + match[0].length }))
+    .filter((quote) => !code.some((range) => quote.start < range.end && quote.end > range.start));
+  return [...code, ...quotes]
+    .map(({ start, end }) => ({ start, end, quoted: true }))
+    .sort((left, right) => left.start - right.start);
+}
+
+function readPlainTokens(raw: string, out: TextBuilder): void {
+  let at = 0;
+  for (const match of raw.matchAll(TOKEN)) {
+    out.plain(decode(raw.slice(at, match.index)));
+    readToken(match[1] ?? "", match[2] ?? "", match[3], out);
+    at = match.index + match[0].length;
+  }
+  out.plain(decode(raw.slice(at)));
+}
+
+function readToken(sign: string, body: string, label: string | undefined, out: TextBuilder): void {
+  if (sign === "!") readCommand(body, label, out);
+  else if (sign === "#") out.plain(label ? `<#${body}|${decode(label)}>` : `<#${body}>`);
+  else if (sign === "") readLink(decode(body), label === undefined ? undefined : decode(label), out);
+  else if (/^[UWB][A-Z0-9]+$/.test(body)) out.user(body);
+  else out.plain(`@${body}`);
+}
+
+function readLink(url: string, label: string | undefined, out: TextBuilder): void {
+  if (url.startsWith("mailto:")) out.quote(label ?? url.slice(7));
+  else out.quote(label === undefined || label === url ? url : `[${label}](${url})`);
+}
+
+function readCommand(body: string, label: string | undefined, out: TextBuilder): void {
+  const group = /^subteam\^([A-Z0-9]+)$/.exec(body)?.[1];
+  if (group) out.group(group, label);
+  else if (/^(channel|here|everyone|group)$/.test(body)) out.broadcast(body);
+  else out.plain(label === undefined ? "" : decode(label));
+}
+
+/** Slack escapes exactly three characters; decoded once, in this order, so that "&amp;lt;" stays "&lt;". */
+function decode(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+}
+
+/** Pasted tables and shared messages travel as attachments; link previews do not belong to what was said. */
+function readAttachment(attachment: Fields, out: TextBuilder): void {
+  for (const block of toList(attachment.blocks)) {
+    if (block.type !== "table" && block.type !== "data_table") continue;
+    for (const row of Array.isArray(block.rows) ? block.rows : []) {
+      out.line();
+      out.quote(`| ${toList(row).map(cellText).join(" | ")} |`);
+    }
+  }
+  const shared = attachment.is_share === true || attachment.is_msg_unfurl === true;
+  const text = toText(attachment.text);
+  if (!shared || text === undefined) return;
+  out.line();
+  const author = toText(attachment.author_name);
+  out.quote(decode(`${author ? `> ${author}:\n` : ""}> ${text.replaceAll("\n", "\n> ")}`));
+}
+
+function cellText(cell: Fields): string {
+  const own = toText(cell.text);
+  if (own !== undefined) return own;
+  return toList(cell.elements)
+    .map((part) => cellText(part) || literal(part))
+    .join("");
+}

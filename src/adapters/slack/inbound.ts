@@ -1,0 +1,241 @@
+/**
+ * One Slack event becomes one InboundEvent, or nothing. Pure: who people are is looked up before and handed in as Knowledge.
+ * Invariant: every copy of a happening (message and app_mention twin, the copies of other bots' connections, redeliveries) gets the same
+ * dedupe key; our own posts, link previews and Slack's housekeeping never become events. Whether anybody is addressed is left to routing.
+ */
+
+import type {
+  ConversationRef,
+  InboundEvent,
+  InboundFile,
+  MembershipEvent,
+  MessageEvent,
+  PersonKind,
+  PersonRef,
+  StopEvent,
+} from "../../engine/index.ts";
+import { personId } from "../../engine/index.ts";
+import { channelOf, type SlackEventKind, subjectOf } from "./inbound-kind.ts";
+import { type Names, readText } from "./inbound-text.ts";
+import { type Fields, toFields, toList, toText } from "./json.ts";
+
+/** The account an event came to. */
+export interface SlackIdentity {
+  readonly installationId: string;
+  readonly workspaceId: string;
+  readonly enterpriseId?: string;
+  readonly appId: string;
+  /** `U…`: what people mention. */
+  readonly botUserId: string;
+  /** `B…`: the author id of its posts. */
+  readonly slackBotId: string;
+}
+
+/** What was looked up for one event. */
+export interface Knowledge {
+  readonly names: Names;
+  person(userId: string): { readonly name: string; readonly kind: PersonKind } | undefined;
+  channelName(channelId: string): string | undefined;
+}
+
+/** The InboundEvent of a Slack event, or undefined when it is of no interest. Malformed events are of none. */
+export function toInbound(
+  event: Fields,
+  kind: SlackEventKind,
+  self: SlackIdentity,
+  knowledge: Knowledge,
+): InboundEvent | undefined {
+  const channelId = channelOf(event);
+  if (channelId === undefined) return undefined;
+  const place: EventPlace = { channelId, self, knowledge };
+  switch (kind) {
+    case "message":
+      return toMessage(event, place);
+    case "edit":
+      return toEdit(event, place);
+    case "delete":
+      return toDelete(event, place);
+    case "stop":
+      return toStop(event, place);
+    case "membership":
+      return toMembership(event, place);
+    case "ignored":
+      return undefined;
+  }
+}
+
+interface EventPlace {
+  readonly channelId: string;
+  readonly self: SlackIdentity;
+  readonly knowledge: Knowledge;
+}
+
+/** The place of a message. `D…` is a direct conversation whatever channel_type says; a root is not inside its own thread. */
+export function conversationOf(
+  self: Pick<SlackIdentity, "workspaceId">,
+  channelId: string,
+  message: { ts?: string | undefined; threadTs?: string | undefined; channelType?: string | undefined },
+  channelName?: string,
+): ConversationRef {
+  const base = { platform: "slack", workspaceId: self.workspaceId, channelId };
+  if (channelId.startsWith("D") || message.channelType === "im") return { ...base, kind: "direct" };
+  const named = channelName === undefined ? base : { ...base, channelName };
+  const inThread = message.threadTs !== undefined && message.threadTs !== message.ts;
+  return inThread ? { ...named, kind: "thread", threadId: message.threadTs ?? "" } : { ...named, kind: "channel" };
+}
+
+function refOf(message: Fields, event: Fields, place: EventPlace): ConversationRef {
+  return conversationOf(
+    place.self,
+    place.channelId,
+    { ts: toText(message.ts), threadTs: toText(message.thread_ts), channelType: toText(event.channel_type) },
+    place.knowledge.channelName(place.channelId),
+  );
+}
+
+function toMessage(event: Fields, place: EventPlace): MessageEvent | undefined {
+  const ts = toText(event.ts);
+  const from = authorOf(event, place);
+  if (ts === undefined || from === undefined) return undefined;
+  const conversation = refOf(event, event, place);
+  const clean = readText(event, place.knowledge.names);
+  const files = toList(event.files).flatMap(toFile);
+  // In a direct conversation too, answers go to the root of the thread that the message is in or opens.
+  const opens = conversation.kind === "thread" ? {} : { opensThread: toText(event.thread_ts) ?? ts };
+  return {
+    type: "message",
+    dedupeKey: messageKey(place, ts),
+    installationId: place.self.installationId,
+    conversation,
+    at: dateOf(ts),
+    from,
+    platformId: ts,
+    ...clean,
+    namesBot: event.type === "app_mention" || clean.mentions.some((m) => m.platformId === place.self.botUserId),
+    files,
+    ...opens,
+  };
+}
+
+function toEdit(event: Fields, place: EventPlace): InboundEvent | undefined {
+  const message = subjectOf(event);
+  const ts = toText(message.ts);
+  const from = authorOf(message, place);
+  if (ts === undefined || from === undefined) return undefined;
+  // Both reports of one edit carry the same edit time.
+  const editedAt = toText(toFields(message.edited).ts) ?? toText(event.event_ts) ?? toText(event.ts) ?? ts;
+  return {
+    type: "edit",
+    dedupeKey: `${messageKey(place, ts)}:edit:${editedAt}`,
+    installationId: place.self.installationId,
+    conversation: refOf(message, event, place),
+    at: dateOf(editedAt),
+    from,
+    platformId: ts,
+    text: readText(message, place.knowledge.names).text,
+  };
+}
+
+function toDelete(event: Fields, place: EventPlace): InboundEvent | undefined {
+  const message = subjectOf(event);
+  const ts = toText(event.deleted_ts) ?? toText(message.ts);
+  if (ts === undefined) return undefined;
+  return {
+    type: "delete",
+    dedupeKey: `${messageKey(place, ts)}:delete`,
+    installationId: place.self.installationId,
+    conversation: refOf({ ...message, ts }, event, place),
+    at: dateOf(toText(event.event_ts) ?? toText(event.ts) ?? ts),
+    platformId: ts,
+  };
+}
+
+function toStop(event: Fields, place: EventPlace): StopEvent | undefined {
+  const threadTs = toText(event.thread_ts);
+  const from = authorOf(event, place);
+  if (from === undefined) return undefined;
+  const at = toText(event.event_ts) ?? threadTs ?? "";
+  return {
+    type: "stop",
+    dedupeKey: `slack:${place.self.workspaceId}:${place.channelId}:stop:${place.self.botUserId}:${threadTs ?? ""}:${at}`,
+    installationId: place.self.installationId,
+    conversation: conversationOf(
+      place.self,
+      place.channelId,
+      { threadTs },
+      place.knowledge.channelName(place.channelId),
+    ),
+    at: dateOf(at),
+    from,
+  };
+}
+
+function toMembership(event: Fields, place: EventPlace): MembershipEvent | undefined {
+  const user = toText(event.user);
+  if (user === undefined) return undefined;
+  const change = event.type === "member_joined_channel" ? "joined" : "left";
+  const at = toText(event.event_ts) ?? "";
+  return {
+    type: "membership",
+    dedupeKey: `slack:${place.self.workspaceId}:${place.channelId}:${change}:${user}:${at}`,
+    installationId: place.self.installationId,
+    conversation: refOf({}, {}, place),
+    at: dateOf(at),
+    platformId: user,
+    change,
+  };
+}
+
+function messageKey(place: EventPlace, ts: string): string {
+  return `slack:${place.self.workspaceId}:${place.channelId}:${ts}`;
+}
+
+/** Slack times are seconds with six decimals and only compared as text; a date is for people. */
+function dateOf(ts: string): Date {
+  const seconds = /^\d+\.\d+$/.test(ts) ? Number(ts) : Number.NaN;
+  return Number.isFinite(seconds) ? new Date(Math.floor(seconds * 1000)) : new Date();
+}
+
+function authorOf(message: Fields, place: EventPlace): PersonRef | undefined {
+  const user = toText(message.user);
+  const bot = toText(message.bot_id);
+  const { workspaceId } = place.self;
+  if (bot !== undefined) {
+    const platformId = user ?? bot;
+    const name = toText(message.username) ?? toText(toFields(message.bot_profile).name) ?? platformId;
+    return { id: personId("slack", workspaceId, platformId), platformId, name, kind: "bot" };
+  }
+  if (user === undefined) return undefined;
+  const known = place.knowledge.person(user);
+  // Somebody who could not be looked up gets the least authority there is.
+  const person = known ?? { name: place.knowledge.names.user(user) ?? user, kind: "guest" as const };
+  return {
+    id: personId("slack", workspaceId, user),
+    platformId: user,
+    name: person.name,
+    kind: kindFrom(message, place, person.kind),
+  };
+}
+
+/** A shared channel's event says itself that its author belongs to another company. */
+function kindFrom(message: Fields, place: EventPlace, looked: PersonKind): PersonKind {
+  const home = toText(message.user_team) ?? toText(message.source_team);
+  const foreign = home !== undefined && home !== place.self.workspaceId && home !== place.self.enterpriseId;
+  return foreign && looked === "member" && place.self.enterpriseId === undefined ? "external" : looked;
+}
+
+function toFile(file: Fields): InboundFile[] {
+  const platformFileId = toText(file.id);
+  if (platformFileId === undefined || file.mode === "tombstone" || file.mode === "hidden_by_limit") return [];
+  const mediaType = toText(file.mimetype);
+  const url = toText(file.url_private_download) ?? toText(file.url_private);
+  return [
+    {
+      platformFileId,
+      name: toText(file.name) ?? toText(file.title) ?? platformFileId,
+      ...(mediaType === undefined ? {} : { mediaType }),
+      ...(typeof file.size === "number" ? { size: file.size } : {}),
+      ...(url === undefined ? {} : { url }),
+    },
+  ];
+}

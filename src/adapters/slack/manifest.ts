@@ -1,0 +1,100 @@
+/**
+ * The app manifest of a bot: paste it into Slack's "create an app from a manifest" page and everything the bot needs is asked for at once.
+ * Also the list of permissions that the start-up check compares with what the token really has.
+ */
+
+/** What the manifest is made from. */
+export interface ManifestInput {
+  readonly name: string;
+  readonly role: string;
+  readonly mode: "socket" | "http";
+  readonly botId: string;
+  /** Public address of this server without trailing slash; needed for http. */
+  readonly publicUrl?: string;
+}
+
+/** Permissions without which something promised does not work. */
+export const NEEDED_SCOPES = [
+  "app_mentions:read",
+  "assistant:write",
+  "channels:history",
+  "channels:read",
+  "chat:write",
+  "files:read",
+  "files:write",
+  "groups:history",
+  "groups:read",
+  "im:history",
+  "im:read",
+  "im:write",
+  "mpim:history",
+  "mpim:read",
+  "reactions:read",
+  "reactions:write",
+  "team:read",
+  "usergroups:read",
+  "users:read",
+] as const;
+
+const EXTRA_SCOPES = ["commands"] as const;
+
+/** Events the bot listens to. */
+export const BOT_EVENTS = [
+  "agent_session_stopped",
+  "app_home_opened",
+  "app_mention",
+  "app_uninstalled",
+  "member_joined_channel",
+  "member_left_channel",
+  "message.channels",
+  "message.groups",
+  "message.im",
+  "message.mpim",
+  "reaction_added",
+  "tokens_revoked",
+] as const;
+
+/** Slack's app manifest as a plain object; write it as JSON. Names are cut to Slack's limits. */
+export function slackManifest(input: ManifestInput): Record<string, unknown> {
+  const requestUrl =
+    input.mode === "http" ? `${input.publicUrl ?? "https://YOUR-HOST"}/slack/${input.botId}/events` : undefined;
+  const withUrl = (settings: object) =>
+    requestUrl === undefined ? settings : { ...settings, request_url: requestUrl };
+  const about = input.role.replace(/\s+/g, " ").trim();
+  return {
+    display_information: { name: input.name.slice(0, 35), description: about.slice(0, 138) || input.name.slice(0, 35) },
+    features: {
+      bot_user: { display_name: handleOf(input.name, input.botId), always_online: true },
+      app_home: { home_tab_enabled: false, messages_tab_enabled: true, messages_tab_read_only_enabled: false },
+      agent_view: { agent_description: about.slice(0, 300) || input.name },
+    },
+    oauth_config: { scopes: { bot: [...NEEDED_SCOPES, ...EXTRA_SCOPES] } },
+    settings: {
+      event_subscriptions: withUrl({ bot_events: [...BOT_EVENTS] }),
+      interactivity: withUrl({ is_enabled: true }),
+      org_deploy_enabled: false,
+      socket_mode_enabled: input.mode === "socket",
+      token_rotation_enabled: false,
+    },
+  };
+}
+
+/** The permissions that are missing, by name. */
+export function missingScopes(granted: readonly string[]): readonly string[] {
+  return NEEDED_SCOPES.filter((scope) => !granted.includes(scope));
+}
+
+/** The page that creates the app with this manifest filled in. */
+export function manifestLink(manifest: Record<string, unknown>): string {
+  return `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(JSON.stringify(manifest))}`;
+}
+
+/** Slack takes only these characters in a bot user's display name. */
+function handleOf(name: string, botId: string): string {
+  const handle = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9-_.]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  return (handle || botId).slice(0, 80);
+}

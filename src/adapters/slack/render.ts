@@ -1,0 +1,147 @@
+/**
+ * A Delivery as native Slack payloads, in order, one per message. Pure and deterministic: the same delivery gives the same payloads after a
+ * restart. Invariant: model text is only ever in markdown blocks after `toSlackMarkdown` or in literal fields; the piece's own id is added when it
+ * is posted. Redrawing a settled card uses the same words without the controls.
+ */
+
+import type { BubbleContent, CardOutcome, Delivery, FileRef, HostCard, PersonRef } from "../../engine/index.ts";
+import { writeControlId } from "../shared/control-id.ts";
+import { type Block, button, plainText } from "./blocks.ts";
+import { splitForSlack, toPlainText, toSlackMarkdown } from "./format.ts";
+import { BUTTON_CHARS, SHARE_FILES } from "./limits.ts";
+import { secretBlocks, secretWords } from "./secret-form.ts";
+import { needsTokens, widgetBlocks, widgetWords } from "./widget.ts";
+
+/** One native message. `isCard` marks the one that carries the controls; `values` are its options' values where controls hold numbers. */
+export interface MessageContent {
+  readonly kind: "message";
+  readonly text: string;
+  readonly blocks: readonly Block[];
+  readonly isCard?: boolean;
+  readonly values?: { readonly cardId: string; readonly list: readonly string[] };
+}
+
+/** One share of files; several pictures show as a grid. */
+export interface FilesContent {
+  readonly kind: "files";
+  readonly files: readonly FileRef[];
+  /** Plain words shown with the files; already escaped. */
+  readonly comment: string;
+}
+
+export type SlackContent = MessageContent | FilesContent;
+
+/** The native messages of a delivery. */
+export function renderDelivery(delivery: Delivery): readonly SlackContent[] {
+  if (delivery.kind === "host-card") return renderHostCard(delivery.card, delivery.cardId);
+  return renderBubble(delivery.content, delivery.cardId, delivery.mentionable);
+}
+
+function renderBubble(
+  content: BubbleContent,
+  cardId: string | undefined,
+  mentionable: readonly PersonRef[],
+): readonly SlackContent[] {
+  switch (content.type) {
+    case "text":
+      return [
+        ...textMessages(content.content, mentionable),
+        ...shares(content.images),
+        ...(content.document ? shares([content.document]) : []),
+      ];
+    case "attachment":
+      return [{ kind: "files", files: [content.file], comment: toPlainText(content.file.alt ?? "") }];
+    case "widget":
+      return cardMessages(
+        widgetWords(content.widget, cardId === undefined ? true : undefined),
+        cardId === undefined ? [] : widgetBlocks(content.widget, cardId),
+        cardId !== undefined && needsTokens(content.widget)
+          ? { cardId, list: content.widget.options.map((option) => option.value) }
+          : undefined,
+      );
+    case "cursor-agent":
+      return cardMessages(agentWords(content.bcId), [linkButton("Open the agent", content.url, content.bcId)]);
+    case "secret-request":
+      return cardMessages(secretWords(content.secret), secretBlocks(content.webForm, cardId));
+  }
+}
+
+function renderHostCard(card: HostCard, cardId: string | undefined): readonly SlackContent[] {
+  if (cardId === undefined || card.controls.length === 0) return textMessages(card.text, []);
+  const elements = card.controls.map((control, index) =>
+    button(control.label, writeControlId({ verb: "pick", cardId, index }), control.value, control.style),
+  );
+  return cardMessages(card.text, [{ type: "actions", block_id: `card:${cardId}`, elements }]);
+}
+
+function agentWords(bcId: string): string {
+  return `**Cloud agent** \`${bcId}\` is at work.`;
+}
+
+function linkButton(label: string, url: string, id: string): Block {
+  const actionId = writeControlId({ verb: "open", cardId: id.slice(0, 60) });
+  return {
+    type: "actions",
+    elements: [{ type: "button", text: plainText(label, BUTTON_CHARS), url, action_id: actionId }],
+  };
+}
+
+function textMessages(markdown: string, mentionable: readonly PersonRef[]): readonly MessageContent[] {
+  return splitForSlack(markdown, mentionable).map((piece) => textMessage(piece, mentionable, []));
+}
+
+function textMessage(piece: string, mentionable: readonly PersonRef[], controls: readonly Block[]): MessageContent {
+  const markdown = toSlackMarkdown(piece, mentionable);
+  return { kind: "message", text: toPlainText(piece), blocks: [{ type: "markdown", text: markdown }, ...controls] };
+}
+
+/** A card's words, split if they must be; the last message carries the controls. */
+function cardMessages(
+  words: string,
+  controls: readonly Block[],
+  values?: MessageContent["values"],
+): readonly MessageContent[] {
+  const pieces = splitForSlack(words);
+  return pieces.map((piece, index) =>
+    index < pieces.length - 1
+      ? textMessage(piece, [], [])
+      : { ...textMessage(piece, [], controls), isCard: true, ...(values ? { values } : {}) },
+  );
+}
+
+function shares(files: readonly FileRef[]): readonly FilesContent[] {
+  const groups: FilesContent[] = [];
+  for (let at = 0; at < files.length; at += SHARE_FILES) {
+    groups.push({ kind: "files", files: files.slice(at, at + SHARE_FILES), comment: "" });
+  }
+  return groups;
+}
+
+/** The card's message as it stays: its words, how it ended and who did it, no controls (SPEC C3). */
+export function renderSettled(card: MessageContent, delivery: Delivery, outcome: CardOutcome): MessageContent {
+  const kept = card.blocks.filter((block) => block.type === "markdown");
+  const line = outcomeLine(delivery, outcome);
+  return {
+    kind: "message",
+    text: toPlainText(line),
+    blocks: [...kept, { type: "context", elements: [plainText(line, 2000)] }],
+  };
+}
+
+function outcomeLine(delivery: Delivery, outcome: CardOutcome): string {
+  const who = outcome.byName === undefined ? "" : ` by ${outcome.byName}`;
+  const isSecret = delivery.kind === "bubble" && delivery.content.type === "secret-request";
+  switch (outcome.state) {
+    case "answered": {
+      if (isSecret) return `✓ Secret received${outcome.byName === undefined ? "" : ` from ${outcome.byName}`}`;
+      const answer = outcome.answer?.custom ?? outcome.answer?.labels.join(", ") ?? "";
+      return answer === "" ? `✓ Answered${who}` : `✓ ${answer} (answered${who})`;
+    }
+    case "dismissed":
+      return isSecret ? `✗ Declined${who}` : `✗ Closed${who}`;
+    case "expired":
+      return "This has expired.";
+    case "open":
+      return "";
+  }
+}

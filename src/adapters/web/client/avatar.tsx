@@ -1,0 +1,22 @@
+/** A round mark with initials; the colour follows from the id, so a person or bot looks the same everywhere. */
+
+/** Initials on a colour. Decoration: the name stands beside it. */
+export function Avatar({ id, name, bot }: { id: string; name: string; bot?: boolean }) {
+  return (
+    <span class={`avatar hue-${hueOf(id)}${bot ? " bot" : ""}`} aria-hidden="true">
+      {initialsOf(name)}
+    </span>
+  );
+}
+
+function initialsOf(name: string): string {
+  const words = name.trim().split(/\s+/);
+  const letters = words.length > 1 ? [words[0], words.at(-1)] : [words[0]];
+  return letters.map((word) => [...(word ?? "")][0]?.toLocaleUpperCase() ?? "").join("");
+}
+
+function hueOf(id: string): number {
+  let sum = 0;
+  for (const char of id) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 997;
+  return sum % 8;
+}

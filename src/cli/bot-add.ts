@@ -1,0 +1,76 @@
+/**
+ * `parley bot add <name>`: adds a bot to parley.yaml, keeping comments and order. Invariant: the new text is checked as a whole before it replaces
+ * the old one, in one rename; a refused bot changes nothing. Tokens never go into the file, only the names of their variables.
+ */
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { type Document, isSeq, parseDocument } from "yaml";
+import { checkSettingsText, variablesIn } from "../config.ts";
+import { type CommandLine, variableFor } from "./command-line.ts";
+
+/** What the person gave on the command line. */
+export interface NewBot {
+  readonly name: string;
+  readonly id?: string | undefined;
+  readonly role?: string | undefined;
+  readonly model?: string | undefined;
+  /** How Slack reaches it; without it the bot is in the playground only. */
+  readonly slack?: "socket" | "http" | undefined;
+}
+
+/** Adds the bot and says which variables it waits for. Throws ConfigError when the settings would not be valid. */
+export function addBot(line: CommandLine, bot: NewBot): number {
+  const file = resolve(line.cwd, line.configFile ?? "parley.yaml");
+  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const id = bot.id ?? toId(bot.name);
+  const after = withBot(before, toEntry(id, bot));
+  checkSettingsText(after, file);
+  replaceFile(file, after);
+  line.print(`Added ${bot.name} (${id}) to ${file}`);
+  const variables = variablesIn(after).filter((name) => !variablesIn(before).includes(name));
+  if (variables.length > 0)
+    line.print(
+      `It reads ${variables.join(" and ")}: put them into .env. The app is made with: npx parley manifest ${id}`,
+    );
+  return 0;
+}
+
+/** A name as an id: "Dr. Müller" becomes dr-muller. */
+export function toId(name: string): string {
+  const plain = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return plain.replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
+}
+
+function toEntry(id: string, bot: NewBot): Record<string, unknown> {
+  const variable = (part: string) => `\${${variableFor(id, part)}}`;
+  const proof =
+    bot.slack === "http"
+      ? { signingSecret: variable("SLACK_SIGNING_SECRET") }
+      : { appToken: variable("SLACK_APP_TOKEN") };
+  return {
+    id,
+    name: bot.name,
+    role: bot.role ?? "Helpful teammate.",
+    ...(bot.model === undefined ? {} : { model: bot.model }),
+    ...(bot.slack === undefined ? {} : { slack: { botToken: variable("SLACK_BOT_TOKEN"), ...proof } }),
+  };
+}
+
+function withBot(text: string, entry: Record<string, unknown>): string {
+  const document: Document = parseDocument(text);
+  if (document.errors.length > 0) {
+    // The settings reader says it better, with the line.
+    checkSettingsText(text, "parley.yaml");
+  }
+  const bots = document.get("bots");
+  if (isSeq(bots)) bots.add(document.createNode(entry));
+  else document.set("bots", document.createNode([entry]));
+  return document.toString({ lineWidth: 0 });
+}
+
+function replaceFile(file: string, text: string): void {
+  const draft = join(dirname(file), `.${basename(file)}.${process.pid}.new`);
+  const mode = existsSync(file) ? statSync(file).mode & 0o777 : 0o644;
+  writeFileSync(draft, text, { mode });
+  renameSync(draft, file);
+}

@@ -1,0 +1,140 @@
+/**
+ * `parley doctor`: looks at everything that must work before a bot can answer, and says what to do about what does not. Changes nothing.
+ * Invariant: one fault never hides another; every question to the outside has a time limit. What a platform can be asked is its adapter's knowledge.
+ */
+import { existsSync } from "node:fs";
+import { type Config, loadConfig } from "../config.ts";
+import { ConfigError, claimDirectory, DatabaseInUseError, loadVaultKey, probeDatabase } from "../engine/index.ts";
+import { type CommandLine, type Finding, type PlatformSetup, settingsArguments } from "./command-line.ts";
+import { checkProviders } from "./doctor-providers.ts";
+
+/** Platform name → its setup, for the platforms this version knows. */
+export type Setups = Readonly<Record<string, PlatformSetup>>;
+
+/** Prints one line per thing looked at. Returns 1 when something is at fault. */
+export async function doctor(line: CommandLine, setups: Setups): Promise<number> {
+  const loaded = load(line);
+  if (loaded.config === undefined) return report(line, loaded.findings);
+  const { config } = loaded;
+  const parts = await Promise.all([
+    checkDatabase(config),
+    checkKey(config),
+    checkProviders(config, line.fetch),
+    checkPlatforms(config, setups),
+    checkAddress(config, line.fetch),
+  ]);
+  return report(line, [...loaded.findings, ...parts.flat()]);
+}
+
+function load(line: CommandLine): { config: Config | undefined; findings: readonly Finding[] } {
+  try {
+    const config = loadConfig(settingsArguments(line));
+    const source =
+      config.file ?? (config.origin === "environment" ? "no file; one bot from the environment" : "no file; demo bots");
+    const bots = config.bots.map((bot) => bot.id).join(", ");
+    return {
+      config,
+      findings: [ok(`settings: ${source} (bots: ${bots})`), ...config.warnings.map((text) => warning(text))],
+    };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { config: undefined, findings: [fault(`settings: ${error.message}`)] };
+  }
+}
+
+async function checkDatabase({ storage }: Config): Promise<Finding[]> {
+  if (storage.databaseUrl === "") return checkEmbedded(storage.databaseDir);
+  const result = await probeDatabase(storage.databaseUrl);
+  if (result.ok) return [ok(`database: PostgreSQL ${result.version} answers`)];
+  return [fault(`database: ${result.text}`, "Check DATABASE_URL (or storage.databaseUrl) and that the server runs.")];
+}
+
+async function checkEmbedded(directory: string): Promise<Finding[]> {
+  if (!existsSync(directory)) return [ok(`database: embedded, will be made in ${directory}`)];
+  try {
+    const claim = await claimDirectory(directory);
+    await claim.release();
+    return [ok(`database: embedded in ${directory}, not running`)];
+  } catch (error) {
+    if (error instanceof DatabaseInUseError)
+      return [ok(`database: embedded in ${directory}, in use by process ${error.pid ?? "unknown"}`)];
+    return [fault(`database: ${error instanceof Error ? error.message : String(error)}`)];
+  }
+}
+
+async function checkKey({ storage }: Config): Promise<Finding[]> {
+  if (storage.vaultKey === "" && !existsSync(storage.keyFile))
+    return [ok(`vault key: will be made in ${storage.keyFile}`)];
+  try {
+    // Only reads: a key is made when there is neither a file nor a variable, which was ruled out above.
+    const { current } = await loadVaultKey({ keyFile: storage.keyFile, envKey: storage.vaultKey });
+    return [ok(`vault key: ${storage.vaultKey === "" ? storage.keyFile : "PARLEY_VAULT_KEY"} (id ${current.id})`)];
+  } catch (error) {
+    return [fault(`vault key: ${error instanceof Error ? error.message : String(error)}`)];
+  }
+}
+
+async function checkPlatforms(config: Config, setups: Setups): Promise<Finding[]> {
+  const asked = config.bots.flatMap((bot) =>
+    (["slack", "discord"] as const).flatMap((platform) =>
+      bot[platform] === undefined ? [] : [{ bot, platform, settings: bot[platform] }],
+    ),
+  );
+  const found = await Promise.all(
+    asked.map(({ bot, platform, settings }) => checkBot(config, setups, bot.id, platform, settings)),
+  );
+  return found.flat();
+}
+
+async function checkBot(
+  config: Config,
+  setups: Setups,
+  botId: string,
+  platform: "slack" | "discord",
+  settings: unknown,
+): Promise<readonly Finding[]> {
+  const check = Object.hasOwn(setups, platform) ? setups[platform]?.check : undefined;
+  if (check === undefined)
+    return [warning(`${platform}: the tokens of bot ${botId} cannot be checked by this version`)];
+  return check({ botId, settings, apiUrl: config[platform].apiUrl });
+}
+
+async function checkAddress({ web }: Config, ask: typeof fetch): Promise<Finding[]> {
+  if (web.publicUrl === "") {
+    const text =
+      "secret links: without web.publicUrl people on other machines get only the platform's own form, which cannot hide what they type";
+    return [warning(text, "Set web.publicUrl to the https:// address of this server.")];
+  }
+  try {
+    const answer = await ask(`${web.publicUrl}/healthz`, { signal: AbortSignal.timeout(5_000), redirect: "error" });
+    if (answer.ok) return [ok(`address: ${web.publicUrl} answers`)];
+    return [
+      warning(
+        `address: ${web.publicUrl}/healthz answers ${answer.status}`,
+        "Check that the proxy passes requests on to this server.",
+      ),
+    ];
+  } catch {
+    // Refused, unknown and slow have one remedy.
+    return [
+      warning(
+        `address: ${web.publicUrl} does not answer`,
+        "Expected while Parley is stopped; otherwise check name, certificate and proxy.",
+      ),
+    ];
+  }
+}
+
+function report(line: CommandLine, findings: readonly Finding[]): number {
+  for (const { state, what, fix } of findings) {
+    line.print(`${state.padEnd(8)}${what.replaceAll("\n", "\n        ")}`);
+    if (fix !== undefined) line.print(`        → ${fix}`);
+  }
+  const faults = findings.filter(({ state }) => state === "fault").length;
+  line.print(faults === 0 ? "All is well." : `${faults} ${faults === 1 ? "thing needs" : "things need"} mending.`);
+  return faults === 0 ? 0 : 1;
+}
+
+const ok = (what: string): Finding => ({ state: "ok", what });
+const warning = (what: string, fix?: string): Finding => ({ state: "warning", what, fix });
+const fault = (what: string, fix?: string): Finding => ({ state: "fault", what, fix });

@@ -1,0 +1,87 @@
+/**
+ * The operator's commands: `parley init | doctor | bot add | manifest | backup`. One file per command; here they get their words. Invariant: a mistake of the person is one readable text and exit code 1, never a stack.
+ */
+import { Command, CommanderError, Option } from "commander";
+import { ConfigError } from "../engine/index.ts";
+import { backUp } from "./backup.ts";
+import { addBot } from "./bot-add.ts";
+import type { CommandLine } from "./command-line.ts";
+import { doctor, type Setups } from "./doctor.ts";
+import { init } from "./init.ts";
+import { printManifest } from "./manifest.ts";
+
+/** Runs one command and returns its exit code. `words` are the arguments after the program's name. */
+export async function runCommand(
+  words: readonly string[],
+  line: Omit<CommandLine, "configFile">,
+  setups: Setups,
+): Promise<number> {
+  let code = 0;
+  const program = describe(line, setups, (result) => {
+    code = result;
+  });
+  try {
+    await program.parseAsync([...words], { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    if (!(error instanceof ConfigError)) throw error;
+    line.complain(error.message);
+    return 1;
+  }
+}
+
+function describe(line: Omit<CommandLine, "configFile">, setups: Setups, end: (code: number) => void): Command {
+  const program = new Command("parley")
+    .description("AI teammates that live in Slack, Discord and the browser")
+    .option("--config <file>", "settings file (default: PARLEY_CONFIG, or parley.yaml here)");
+  const trim = (text: string) => text.replace(/\n$/, "");
+  program
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => line.print(trim(text)), writeErr: (text) => line.complain(trim(text)) });
+  const here = (): CommandLine => ({ ...line, configFile: program.opts<{ config?: string }>().config });
+  const transport = (flag: string, text: string) => new Option(`${flag} <way>`, text).choices(["socket", "http"]);
+
+  program
+    .command("init")
+    .description("write parley.yaml and .env to start from; nothing that exists is overwritten")
+    .action(() => end(init(here())));
+  program
+    .command("doctor")
+    .description("check settings, database, keys and tokens, and say how to mend what is wrong")
+    .action(async () => end(await doctor(here(), setups)));
+  program
+    .command("bot")
+    .description("the bots of the settings file")
+    .command("add <name>")
+    .description("add a bot; comments in the file stay")
+    .option("--id <id>", "a-z, 0-9 and -; stays for ever (default: from the name)")
+    .option("--role <text>", "duties in a sentence or two")
+    .option("--model <model>", "provider/model, when it is not the general one")
+    .addOption(transport("--slack", "give it a Slack app, reached by Socket Mode or HTTP"))
+    .action((name: string, options: BotOptions) => end(addBot(here(), { name, ...options })));
+  program
+    .command("manifest <bot>")
+    .description("print the Slack app description of a bot and the link that makes the app")
+    .addOption(transport("--mode", "how Slack reaches it (default: as in the settings, else socket)"))
+    .option("--url <address>", "public https:// address of this server, for http (default: web.publicUrl)")
+    .action((bot: string, options: ManifestOptions) => end(printManifest(here(), bot, options, setups.slack ?? {})));
+  program
+    .command("backup")
+    .description("copy the embedded database and all files, or say how to dump a PostgreSQL server")
+    .option("--to <folder>", "a folder that does not exist yet")
+    .action(async (options: { to?: string }) => end(await backUp(here(), options.to, new Date())));
+  return program;
+}
+
+interface BotOptions {
+  readonly id?: string;
+  readonly role?: string;
+  readonly model?: string;
+  readonly slack?: "socket" | "http";
+}
+
+interface ManifestOptions {
+  readonly mode?: "socket" | "http";
+  readonly url?: string;
+}

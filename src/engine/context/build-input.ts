@@ -1,0 +1,121 @@
+/**
+ * Turns mail and unseen entries into the next user message (SPEC X1, I4, I5): what was said meanwhile (at most 50 entries, with an omitted count),
+ * then the mail itself with address, speaker and id, then guidance. Pure; what it returns is stored and never rebuilt.
+ */
+
+import type { FileRef } from "../file-ref.ts";
+import { isImage } from "../file-ref.ts";
+import type { Mail } from "../mail.ts";
+import type { ModelMessage } from "../model-message.ts";
+import { type Entry, fileAddress } from "../transcript.ts";
+import { reminder, SEND_GUIDANCE } from "./reminders.ts";
+import { untrustedName, untrustedText } from "./untrusted.ts";
+
+/** Entries of context shown at once. */
+export const CONTEXT_LIMIT = 50;
+
+export interface InputParts {
+  /** Mail consumed now, in order. */
+  readonly mail: readonly Mail[];
+  /** Entries of that mail by id. */
+  readonly entries: ReadonlyMap<string, Entry>;
+  /** Entries not shown yet that are not this mail, oldest first, already cut to CONTEXT_LIMIT. */
+  readonly unseen: readonly Entry[];
+  readonly omitted: number;
+  /** The bot whose context this is; its own entries are marked. */
+  readonly botId: string;
+  readonly guidance: boolean;
+}
+
+/** The user message of a turn's beginning, or of mail that joins a running turn. */
+export function buildInput(parts: InputParts): Extract<ModelMessage, { role: "user" }> {
+  const blocks = [
+    contextBlock(parts),
+    ...parts.mail.map((mail) => mailBlock(mail, parts)),
+    parts.guidance ? reminder(SEND_GUIDANCE) : "",
+  ];
+  const images = parts.mail.flatMap((mail) => filesOf(mail, parts).filter((file) => isImage(file) && !file.state));
+  const text = blocks.filter(Boolean).join("\n\n");
+  return images.length > 0 ? { role: "user", text, images } : { role: "user", text };
+}
+
+function contextBlock(parts: InputParts): string {
+  if (parts.unseen.length === 0) return "";
+  const omitted =
+    parts.omitted > 0
+      ? [`(${parts.omitted} earlier messages are not shown; search the transcript if you need them.)`]
+      : [];
+  const lines = parts.unseen.map((entry) => entryLine(entry, parts.botId));
+  return [
+    "<context_before>",
+    "Said here before, for your information only; it is not addressed to you:",
+    ...omitted,
+    ...lines,
+    "</context_before>",
+  ].join("\n");
+}
+
+/** One entry as the model sees it. */
+export function entryLine(entry: Entry, botId: string): string {
+  const tag = entry.address ? `[${entry.address}] ` : "";
+  const own = entry.botId === botId ? " (you)" : "";
+  const speaker = `${untrustedName(entry.author.name)} (${entry.author.id})${own}`;
+  const reply = entry.replyTo ? ` (in reply to ${entry.replyTo})` : "";
+  return `${tag}${speaker}${reply}: ${entryText(entry)}`;
+}
+
+function entryText(entry: Entry): string {
+  if (entry.redacted) return "(removed)";
+  if (entry.mark?.kind === "deleted") return "(deleted by its author)";
+  const text = untrustedText(entry.mark?.text ?? entry.text);
+  return [text, ...entry.files.map((file, i) => fileLine(file, entry.address, i + 1))].filter(Boolean).join("\n");
+}
+
+function fileLine(file: FileRef, address: string | undefined, k: number): string {
+  const tag = address ? `[${fileAddress(address, k)}] ` : "";
+  const size = file.size > 0 ? `, ${Math.max(1, Math.round(file.size / 1024))} kB` : "";
+  const state =
+    file.state === "pending" ? ", still being fetched" : file.state === "failed" ? ", could not be fetched" : "";
+  return `${tag}attached file: ${untrustedName(file.name)} (${file.mediaType}${size}${state})`;
+}
+
+function filesOf(mail: Mail, parts: InputParts): readonly FileRef[] {
+  return mail.entryId ? (parts.entries.get(mail.entryId)?.files ?? []) : [];
+}
+
+function mailBlock(mail: Mail, parts: InputParts): string {
+  const entry = mail.entryId ? parts.entries.get(mail.entryId) : undefined;
+  const { body } = mail;
+  switch (body.type) {
+    case "message":
+      return entry ? entryLine(entry, parts.botId) : reminder("A message to you was removed before you read it.");
+    case "answer":
+      return `${speakerOf(mail, entry)}: ${JSON.stringify({
+        widget_answer: {
+          prompt: body.prompt,
+          values: body.answer.values,
+          ...(body.answer.custom === undefined ? {} : { custom: body.answer.custom }),
+          by: mail.authorId,
+        },
+      })}`;
+    case "secret":
+      return reminder(
+        body.outcome === "stored"
+          ? `The person has given the secret "${untrustedText(body.label)}". It is in the vault for connector ${untrustedName(body.connector)}, field ${untrustedName(body.field)}; you will not see its value.`
+          : `The person declined to give the secret "${untrustedText(body.label)}". Go on without it or say what follows from that.`,
+      );
+    case "retry":
+      return reminder(
+        `${untrustedName(mail.authorName ?? "The person")} asked for another try at the message that has not been answered yet. Answer it now with SendMessage.`,
+      );
+    case "steering":
+      return `${speakerOf(mail, entry)}: ${untrustedText(body.text)}`;
+    case "host":
+      return reminder(untrustedText(body.text));
+  }
+}
+
+function speakerOf(mail: Mail, entry: Entry | undefined): string {
+  const tag = entry?.address ? `[${entry.address}] ` : "";
+  return `${tag}${untrustedName(mail.authorName ?? "someone")} (${mail.authorId ?? "unknown"})`;
+}

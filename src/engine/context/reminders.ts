@@ -1,0 +1,45 @@
+/**
+ * What the host tells a bot out of band: guidance on SendMessage at the end of each user turn (SPEC M10) and reminders between steps (M11, M12).
+ * Always user role, always inside <system_reminder>, never in the system prompt. Texts only; when they are due is decided in turn/nudges.
+ */
+
+export type ReminderKind = "acknowledge" | "early-result" | "long-silence" | "unanswered" | "unfinished" | "forced";
+
+/** Wraps host text so that later scans recognise it and people cannot imitate it (their tags are defused). */
+export function reminder(text: string): string {
+  return `<system_reminder>\n${text}\n</system_reminder>`;
+}
+
+/** True for a user message that holds only host text. */
+export function isReminder(text: string): boolean {
+  return /^<system_reminder>\n[\s\S]*\n<\/system_reminder>$/.test(text.trim());
+}
+
+/** Guidance on the only voice. One text for all turns, so that it never breaks a cached prefix. */
+export const SEND_GUIDANCE = [
+  "Nobody sees your plain text: it is private thinking. People see only what you send with the SendMessage tool, one call for one message.",
+  "- Answer the person with SendMessage before you end your turn. If the work takes several steps, first say briefly what you are going to do, then work, then send the result, then stop.",
+  "- A result of `delivered` means the person has it. Do not send the same thing again, and do not announce that you have sent it.",
+  "- Send files and pictures as attachment or images, never pasted as text. Ask with a widget when a few clear choices exist; ask for passwords and keys only with secret-request.",
+  "- After a widget or secret-request your turn is over; the answer wakes you.",
+  "- When everything needed has been sent, end your turn without further text.",
+].join("\n");
+
+const TEXTS: Readonly<Record<ReminderKind, string>> = {
+  acknowledge:
+    "You have been working for a few steps and the person has not heard from you yet. Send one short message that says what you are doing, then go on.",
+  "early-result":
+    "You have done more work since your last message. If there is already something useful to tell, send it; otherwise go on and send the result when you have it.",
+  "long-silence":
+    "You have worked for a long stretch without a word. Send a short note on where you are and what is left, then go on.",
+  unanswered:
+    "Your turn ended without a message, so the person has got no answer: plain text is not shown to anybody. Answer now with SendMessage.",
+  unfinished:
+    "You said you would look into it and then worked, but the person has not been told the result. Send it now with SendMessage, or say plainly what did not work.",
+  forced: "Answer the person now with one SendMessage call.",
+};
+
+/** The text of a reminder, wrapped. */
+export function reminderText(kind: ReminderKind): string {
+  return reminder(TEXTS[kind]);
+}

@@ -1,0 +1,191 @@
+/**
+ * Joins the engine's parts: routing in front, turns behind it, delivery beside them, one sweep that finds what a lost doorbell missed. Everything from
+ * outside (adapters, tools, models, clock, log, settings) is handed in; this is the only place inside the engine where parts meet.
+ */
+
+import type { Adapter, AdapterAccount, AdapterRoute, BotHealth } from "./adapter.ts";
+import type { Bot } from "./bot.ts";
+import type { Clock } from "./clock.ts";
+import { createDeliverParts, type EngineFiles } from "./delivery/deliver-parts.ts";
+import { createOutbox, type Outbox } from "./delivery/outbox.ts";
+import { createSecretMask, type SecretMask } from "./delivery/secret-mask.ts";
+import { createSettles, type Settles } from "./delivery/settles.ts";
+import type { GuardedFetch } from "./download.ts";
+import type { InboundEvent, Receive } from "./inbound-event.ts";
+import type { Log, Metrics } from "./log.ts";
+import type { Model, Models } from "./model/model.ts";
+import type { RunQueue } from "./queue/run-queue.ts";
+import { createWorker } from "./queue/worker.ts";
+import { createAdapterContext } from "./routing/adapter-context.ts";
+import { createInstallations, type Installations } from "./routing/installations.ts";
+import { reportLostSend } from "./routing/lost-sends.ts";
+import { createNotices } from "./routing/notices.ts";
+import { createReceive } from "./routing/router.ts";
+import { createSecretIntake, type SecretIntake } from "./routing/secret-intake.ts";
+import type { EngineSettings } from "./settings.ts";
+import type { VaultCipher } from "./state/vault.ts";
+import type { Blobs } from "./store/blobs.ts";
+import type { BotSeed, Store } from "./store/store.ts";
+import { createSweeper } from "./sweeper.ts";
+import type { Tool } from "./tool.ts";
+import { runTurn } from "./turn/run-turn.ts";
+
+/** Everything the engine is given. */
+export interface EngineParts {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly files: EngineFiles;
+  readonly guardedFetch: GuardedFetch;
+  readonly cipher: VaultCipher;
+  readonly queue: RunQueue;
+  readonly models: Models;
+  readonly tools: readonly Tool[];
+  readonly settings: EngineSettings;
+  /** Unique per process and start; names the holder of claims. */
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** A running engine. */
+export interface Engine {
+  /** Writes the configured bots and returns them as stored. */
+  syncBots(bots: readonly BotSeed[]): Promise<readonly Bot[]>;
+  /** Starts one bot on one platform; resolves when connected or definitely failed. Never rejects for one bot's bad credentials. */
+  connect(adapter: Adapter, account: AdapterAccount): Promise<void>;
+  /** Begins to run turns and to deliver. */
+  run(): Promise<void>;
+  readonly receive: Receive;
+  /** Routes the adapters asked for. */
+  readonly routes: readonly AdapterRoute[];
+  /** Masks stored secrets, for log lines. */
+  readonly mask: (text: string) => string;
+  health(): readonly (BotHealth & { readonly platform: string })[];
+  /** Stops taking events, lets turns end for `graceMs`, then hands over. Everything unfinished goes on after the next start. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The parts that refer to each other, made once. */
+interface Core {
+  readonly adapters: Map<string, Adapter>;
+  readonly installations: Installations;
+  readonly secretMask: SecretMask;
+  readonly secrets: SecretIntake;
+  readonly settles: Settles;
+  readonly outbox: Outbox;
+}
+
+/** Creates an engine that does nothing until `run`. */
+export function createEngine(parts: EngineParts): Engine {
+  const core = createCore(parts);
+  const { adapters, installations, secretMask, settles, outbox } = core;
+  const receive = createGuardedReceive(parts, core);
+  const routes: AdapterRoute[] = [];
+  const worker = createTurnWorker(parts, core);
+  const sweeper = createSweeper({ ...parts, outbox, settles, refreshMask: () => secretMask.refresh() });
+  return {
+    receive,
+    routes,
+    mask: secretMask.mask,
+    syncBots: (bots) => parts.store.syncBots(parts.settings.orgId, bots),
+    async connect(adapter, account) {
+      adapters.set(adapter.platform, adapter);
+      await adapter.start(account, createAdapterContext({ ...parts, ...core, receive, routes }, adapter, account));
+    },
+    async run() {
+      await secretMask.refresh();
+      for (const installation of await parts.store.listInstallations()) {
+        const bot = installations.get(installation.id) ? undefined : await parts.store.readBot(installation.botId);
+        if (bot) installations.add(installation, bot.name);
+      }
+      worker.start();
+      sweeper.start();
+    },
+    health: () =>
+      [...adapters.values()].flatMap((adapter) =>
+        adapter.health().map((state) => ({ ...state, platform: adapter.platform })),
+      ),
+    async stop(graceMs) {
+      sweeper.stop();
+      await worker.drain(graceMs);
+      await parts.queue.close(500);
+      await outbox.stop(3000);
+      await Promise.all([...adapters.values()].map((adapter) => adapter.stop()));
+    },
+  };
+}
+
+function createCore(parts: EngineParts): Core {
+  const adapters = new Map<string, Adapter>();
+  const lookup = (platform: string) => adapters.get(platform);
+  const installations = createInstallations();
+  const secretMask = createSecretMask({ ...parts, orgId: parts.settings.orgId });
+  const secrets = createSecretIntake(parts);
+  const settles = createSettles({ ...parts, adapters: lookup });
+  const outbox = createOutbox({
+    ...parts,
+    adapters: lookup,
+    onClosed: (closed, problem) => {
+      if (closed.settleOwed) void settles.run();
+      if (closed.failed && closed.sessionId) reportLostSend({ ...parts, closed, sessionId: closed.sessionId, problem });
+    },
+  });
+  return { adapters, installations, secretMask, secrets, settles, outbox };
+}
+
+/** The router, with the mask told of every secret that comes in before anybody can speak of it. */
+function createGuardedReceive(parts: EngineParts, core: Core): Receive {
+  const route = createReceive({
+    ...parts,
+    installations: core.installations,
+    secrets: core.secrets,
+    notices: createNotices({
+      store: parts.store,
+      adapters: (platform) => core.adapters.get(platform),
+      installations: core.installations,
+      nudge: core.outbox.nudge,
+    }),
+    onSettleOwed: () => void core.settles.run(),
+  });
+  return async (event: InboundEvent) => {
+    const reception = await route(event);
+    if (event.type === "secret" && reception.status === "accepted") await core.secretMask.refresh();
+    return reception;
+  };
+}
+
+function createTurnWorker(parts: EngineParts, core: Core) {
+  const turnParts = {
+    ...parts,
+    adapters: (platform: string) => core.adapters.get(platform),
+    outbox: core.outbox,
+    deliver: createDeliverParts({ ...parts, maskDeep: core.secretMask.deep }),
+    modelOf: (bot: Bot): Model => measured(parts.models.get(bot.model), parts),
+    mask: core.secretMask.mask,
+  };
+  return createWorker({
+    ...parts,
+    limits: parts.settings.limits,
+    runTurn: (claim, running) => runTurn(turnParts, claim, running),
+  });
+}
+
+function measured(model: Model, parts: Pick<EngineParts, "clock" | "metrics">): Model {
+  return {
+    ...model,
+    async step(request, signal) {
+      const started = parts.clock.now();
+      const reply = await model.step(request, signal);
+      parts.metrics.observe("parley_model_seconds", (parts.clock.now() - started) / 1000, { model: reply.model });
+      parts.metrics.count("parley_model_steps_total", { model: reply.model, outcome: reply.ok ? "ok" : reply.problem });
+      if (reply.ok) {
+        const { inputTokens, outputTokens, cachedTokens } = reply.usage;
+        parts.metrics.count("parley_model_tokens_total", { model: reply.model, kind: "input" }, inputTokens);
+        parts.metrics.count("parley_model_tokens_total", { model: reply.model, kind: "output" }, outputTokens);
+        parts.metrics.count("parley_model_tokens_total", { model: reply.model, kind: "cached" }, cachedTokens);
+      }
+      return reply;
+    },
+  };
+}

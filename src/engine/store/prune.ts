@@ -1,0 +1,24 @@
+/**
+ * What nobody needs any more: dedupe marks that outlived every redelivery, links that can no longer be opened, idle channels' claims.
+ * Deletes in small portions, so that no lock is held long.
+ */
+import type { Database } from "./hot-path.ts";
+
+const PORTION = 5_000;
+
+const statements = [
+  `DELETE FROM "InboundMark" WHERE "key" IN (
+     SELECT "key" FROM "InboundMark" WHERE "receivedAt" < now() - interval '30 days' LIMIT ${PORTION}) RETURNING "key"`,
+  `DELETE FROM "SecretLink" WHERE "tokenHash" IN (
+     SELECT "tokenHash" FROM "SecretLink" WHERE "expiresAt" < now() - interval '1 day' LIMIT ${PORTION}) RETURNING "tokenHash"`,
+];
+
+/** Removes what is past its time. Safe to run anywhere, any time, in several processes. */
+export async function pruneRows({ query }: Database): Promise<void> {
+  for (const statement of statements) {
+    for (;;) {
+      const removed = await query(statement);
+      if (removed.length < PORTION) break;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * How a turn is finished: results of calls that were not reached, what the host says when the bot could not (SPEC M12, T8), and what becomes of
+ * the rest. One commit; the next turn finds a state a model can read.
+ */
+
+import type { HostCard } from "../card.ts";
+import { nativeChannelOf, renderHostCard } from "../delivery/render-delivery.ts";
+import { newId } from "../ids.ts";
+import type { ModelReply } from "../model/model.ts";
+import type { TurnOutcome } from "../session.ts";
+import { nextNode } from "../state/state-chain.ts";
+import type { NewDelivery, StateNode } from "../store/store.ts";
+import type { LoopEnd } from "./loop.ts";
+import { resultsMessage } from "./loop.ts";
+import { owesAnswer, placeOf, type TurnRun } from "./turn-run.ts";
+
+/** Commits the end of a turn that was not handed to another process. */
+export async function finish(run: TurnRun, end: LoopEnd): Promise<void> {
+  const nodes = openResults(run);
+  const card = hostCardOf(run, end);
+  const delivery = card ? hostDelivery(run, card) : undefined;
+  const outcome = outcomeOf(end);
+  await run.parts.store.finishTurn(run.claim, {
+    turnId: run.turn.id,
+    status: outcome === "failed" ? "failed" : "done",
+    outcome,
+    nodes,
+    progress: run.progress,
+    ...(delivery ? { hostCards: [delivery] } : {}),
+  });
+  if (delivery) run.parts.outbox.nudge(delivery.nativeChannel);
+  run.parts.metrics.count("parley_turns_total", { outcome });
+  run.parts.log.info(
+    { turnId: run.turn.id, botId: run.bot.id, outcome, steps: run.step, bubbles: run.progress.bubbles },
+    "turn ended",
+  );
+}
+
+/** A reply whose calls have no results yet would make the stored state unreadable for a model. */
+function openResults(run: TurnRun): readonly StateNode[] {
+  const last = run.messages.at(-1);
+  if (last?.role !== "assistant" || last.calls.length === 0) return [];
+  return [nextNode(run.session.id, run.head, "results", resultsMessage(run))];
+}
+
+function outcomeOf(end: LoopEnd): TurnOutcome {
+  switch (end.end) {
+    case "cancelled":
+      return "stopped";
+    case "unanswered":
+      return "silent";
+    default:
+      return end.end;
+  }
+}
+
+function hostCardOf(run: TurnRun, end: LoopEnd): HostCard | undefined {
+  switch (end.end) {
+    case "unanswered":
+      return retryCard(`${run.bot.name} did not manage to answer this.`);
+    case "failed":
+      return owesAnswer(run) ? retryCard(failureText(run.bot.name, end.reply)) : undefined;
+    case "cancelled":
+      return notice("Stopped.");
+    case "cap":
+      return owesAnswer(run) && end.text ? notice(`${run.bot.name}: ${end.text}`) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function failureText(name: string, reply: Extract<ModelReply, { ok: false }>): string {
+  switch (reply.problem) {
+    case "not-configured":
+    case "auth":
+      return `${name} cannot think right now: the language model is not set up correctly. An administrator can find the reason in the log.`;
+    case "context-overflow":
+      return `${name} could not answer: this conversation has become too long for its language model.`;
+    case "refused":
+      return `${name} could not answer: the language model declined this request.`;
+    default:
+      return `${name} cannot answer right now: the language model is not reachable. Please try again in a little while.`;
+  }
+}
+
+function retryCard(text: string): HostCard {
+  return { kind: "retry", text, controls: [{ value: "retry", label: "Retry", style: "primary" }] };
+}
+
+function notice(text: string): HostCard {
+  return { kind: "notice", text, controls: [] };
+}
+
+/** A host card of this turn, in its place. */
+export function hostDelivery(run: TurnRun, card: HostCard): NewDelivery {
+  const place = placeOf(run);
+  const delivery = renderHostCard(run.adapter, {
+    entryId: newId("ent"),
+    ...(card.controls.length > 0 ? { cardId: newId("crd") } : {}),
+    conversationKey: run.conversation.key,
+    botId: run.bot.id,
+    botName: run.bot.name,
+    place,
+    card,
+    allowed: run.turn.authority.personIds,
+    sessionId: run.session.id,
+    turnId: run.turn.id,
+    data: {},
+  });
+  return { ...delivery, nativeChannel: nativeChannelOf(place) };
+}

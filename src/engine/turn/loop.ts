@@ -1,0 +1,202 @@
+/**
+ * The turn as a machine over the session's last stored message (SPEC T3–T5): calls without results → run them; new input → ask the model; a reply
+ * without calls → end, or nudge. Because it is driven by what is stored, resuming after a crash is the same code as going on.
+ */
+
+import { systemPrompt } from "../context/identity.ts";
+import { reminderText } from "../context/reminders.ts";
+import type { ModelReply, ModelRequest } from "../model/model.ts";
+import type { ModelMessage } from "../model-message.ts";
+import type { TurnProgress } from "../session.ts";
+import { nextNode } from "../state/state-chain.ts";
+import type { StateNode } from "../store/store.ts";
+import { mustEnd } from "./gate.ts";
+import { decideEnd, dueReminder } from "./nudges.ts";
+import { runCalls, SEND_TOOL } from "./run-calls.ts";
+import { joinable } from "./take-mail.ts";
+import { modelTools, toolsFor } from "./tool-set.ts";
+import { entriesOf, inputFor } from "./turn-input.ts";
+import { applyNodes, owesAnswer, type TurnRun } from "./turn-run.ts";
+
+/** How the loop ended. `failed` carries the model's last failure. */
+export type LoopEnd =
+  | { readonly end: "sent" | "reacted" | "silent" | "waiting" | "unanswered" }
+  | { readonly end: "cap"; readonly text: string }
+  | { readonly end: "cancelled" }
+  | { readonly end: "failed"; readonly reply: Extract<ModelReply, { ok: false }> };
+
+/** Runs until the turn ends or is cancelled. */
+export async function runLoop(run: TurnRun): Promise<LoopEnd> {
+  for (;;) {
+    if (run.control.cancel.aborted) return { end: "cancelled" };
+    const last = run.messages.at(-1);
+    const end = last?.role === "assistant" ? await afterReply(run, last) : await askModel(run);
+    if (end) return end;
+  }
+}
+
+/** A stored reply: run its calls and hand over the results, or decide how the turn ends. */
+async function afterReply(
+  run: TurnRun,
+  reply: Extract<ModelMessage, { role: "assistant" }>,
+): Promise<LoopEnd | undefined> {
+  if (reply.calls.length === 0) return endOrNudge(run);
+  await runCalls(run);
+  if (run.control.cancel.aborted) return { end: "cancelled" };
+  const end = endAfterCalls(run);
+  if (end) return end;
+  const progress = run.progress;
+  const due = dueReminder(progress);
+  const extra: ModelMessage[] = due && owesAnswer(run) ? [{ role: "user", text: reminderText(due.kind) }] : [];
+  await commitInput(
+    run,
+    [resultsMessage(run)],
+    extra,
+    due ? { ...progress, reminded: [...progress.reminded, due.mark] } : progress,
+  );
+  return undefined;
+}
+
+function endAfterCalls(run: TurnRun): LoopEnd | undefined {
+  const { limits } = run.parts.settings;
+  if (run.progress.waitingCardId) return { end: "waiting" };
+  if (mustEnd(run.progress, limits)) return { end: "cap", text: "" };
+  if (run.step >= limits.maxSteps) return { end: "cap", text: `I stopped after ${limits.maxSteps} steps.` };
+  const minutes = Math.round(limits.turnMs / 60_000);
+  if (run.parts.clock.now() - run.turn.startedAt.getTime() > limits.turnMs) {
+    return { end: "cap", text: `I stopped after ${minutes} minutes of work.` };
+  }
+  return undefined;
+}
+
+async function endOrNudge(run: TurnRun): Promise<LoopEnd | undefined> {
+  const decision = decideEnd(run.progress, owesAnswer(run));
+  switch (decision.do) {
+    case "end":
+      return { end: run.progress.bubbles > 0 ? "sent" : run.progress.reacted ? "reacted" : "silent" };
+    case "notice":
+      run.parts.metrics.count("parley_nudges_total", { kind: "notice" });
+      return { end: "unanswered" };
+    case "remind":
+      run.parts.metrics.count("parley_nudges_total", { kind: decision.kind });
+      await commitInput(run, [], [{ role: "user", text: reminderText(decision.kind) }], decision.progress);
+      return undefined;
+    case "force":
+      run.parts.metrics.count("parley_nudges_total", { kind: "forced" });
+      await commitInput(run, [], [{ role: "user", text: reminderText("forced") }], decision.progress);
+      return undefined;
+  }
+}
+
+/** Results of the newest step, in call order; a call without one was not reached. */
+export function resultsMessage(run: TurnRun): ModelMessage {
+  return {
+    role: "tool",
+    results: run.calls.map(({ call, result }) => ({
+      callId: call.id,
+      name: call.name,
+      ok: result?.ok ?? false,
+      text: result?.text ?? "Not run: the turn was stopped before this call.",
+    })),
+  };
+}
+
+/** Commits what the model reads next: results, mail that joined, reminders (at most one of the last two). */
+async function commitInput(
+  run: TurnRun,
+  results: readonly ModelMessage[],
+  reminders: readonly ModelMessage[],
+  progress: TurnProgress,
+): Promise<void> {
+  const joined = await takeJoined(run);
+  const user = joined ? [joined.message] : reminders;
+  const nodes: StateNode[] = [];
+  for (const message of [...results, ...user]) {
+    nodes.push(
+      nextNode(run.session.id, nodes.at(-1)?.hash ?? run.head, message.role === "tool" ? "results" : "input", message),
+    );
+  }
+  const next = joined ? { ...progress, ...joined.progress } : progress;
+  await run.parts.store.commitInput(run.claim, {
+    turnId: run.turn.id,
+    nodes,
+    mailIds: joined?.mailIds ?? [],
+    cursor: joined?.cursor ?? run.cursor,
+    progress: next,
+    ...(joined ? { authority: joined.authority, route: joined.route } : {}),
+  });
+  applyNodes(run, nodes);
+  run.progress = next;
+  if (!joined) return;
+  run.cursor = joined.cursor;
+  run.mail = [...run.mail, ...joined.mail];
+  run.turn = { ...run.turn, authority: joined.authority, route: joined.route };
+}
+
+/** Mail of the same person on the same route that came meanwhile (SPEC T5). */
+async function takeJoined(run: TurnRun) {
+  const view = await run.parts.store.viewSession(run.claim);
+  const mail = joinable(view.due, run.mail);
+  if (mail.length === 0) return undefined;
+  const entries = await entriesOf(run.parts.store, mail);
+  return inputFor(run, mail, entries);
+}
+
+async function askModel(run: TurnRun): Promise<LoopEnd | undefined> {
+  const reply = await stepUnlessSteered(run);
+  if (run.control.cancel.aborted) return { end: "cancelled" };
+  if (reply === "steered") {
+    await commitInput(run, [], [], run.progress);
+    return undefined;
+  }
+  if (!reply.ok) return { end: "failed", reply };
+  const message: ModelMessage = {
+    role: "assistant",
+    text: reply.text,
+    calls: reply.calls,
+    ...(reply.providerState ? { providerState: reply.providerState } : {}),
+  };
+  const node = nextNode(run.session.id, run.head, "reply", message);
+  const step = run.step + 1;
+  const commit = { turnId: run.turn.id, step, node, calls: reply.calls, progress: run.progress };
+  await run.parts.store.commitReply(run.claim, commit);
+  applyNodes(run, [node]);
+  run.step = step;
+  run.calls = reply.calls.map((call, index) => ({ index, call, state: "pending" }));
+  return undefined;
+}
+
+/** One model step. New mail of the same person cuts it short, at most once per step; then there is new input to read first. */
+async function stepUnlessSteered(run: TurnRun): Promise<ModelReply | "steered"> {
+  const steer = new AbortController();
+  const steps = run.step;
+  const check = async () => {
+    const view = await run.parts.store.viewSession(run.claim);
+    if (joinable(view.due, run.mail).length === 0 || run.steeredStep === steps) return;
+    run.steeredStep = steps;
+    steer.abort();
+  };
+  const unsubscribe = run.control.onSteer(() => {
+    // A failed look is harmless: the next step boundary looks again.
+    void check().catch((error: unknown) => run.parts.log.debug({ error: String(error) }, "steer check failed"));
+  });
+  try {
+    const model = run.parts.modelOf(run.bot);
+    const reply = await model.step(requestOf(run), AbortSignal.any([run.control.cancel, steer.signal]));
+    return !reply.ok && reply.problem === "aborted" && steer.signal.aborted ? "steered" : reply;
+  } finally {
+    unsubscribe();
+  }
+}
+
+function requestOf(run: TurnRun): ModelRequest {
+  const tools = toolsFor(run.parts.tools, run.kind);
+  const force = run.progress.silentTries === 2 && run.progress.bubbles === 0;
+  return {
+    system: systemPrompt(run.bot, run.conversation),
+    messages: run.messages,
+    tools: modelTools(tools),
+    cacheKey: run.session.id,
+    ...(force ? { forceTool: SEND_TOOL } : {}),
+  };
+}

@@ -1,0 +1,267 @@
+/**
+ * One waking of a bot, from claim to end (SPEC T3): begins a turn with the due mail or resumes the unfinished one, runs the loop under a working
+ * status, and finishes it. The caller holds the claim and renews its lease.
+ */
+
+import type { Adapter } from "../adapter.ts";
+import { buildInput } from "../context/build-input.ts";
+import type { Route } from "../conversation.ts";
+import { FenceLostError } from "../errors.ts";
+import { newId } from "../ids.ts";
+import type { Mail } from "../mail.ts";
+import type { Claim, Turn, TurnKind } from "../session.ts";
+import { nextNode } from "../state/state-chain.ts";
+import type { NewEntry, SessionView } from "../store/store.ts";
+import { finish } from "./endings.ts";
+import { type LoopEnd, runLoop } from "./loop.ts";
+import { authorityOf, firstBatch } from "./take-mail.ts";
+import { entriesOf, newestPersonCount, routeAfter, unseenBefore } from "./turn-input.ts";
+import { applyNodes, newProgress, placeOf, type TurnControl, type TurnParts, type TurnRun } from "./turn-run.ts";
+
+/** A turn that was lost this often is given up with an apology instead of being tried for ever. */
+const MAX_ATTEMPTS = 8;
+const HISTORY_LIMIT = 30;
+const HISTORY_MS = 8000;
+const STATUS_EVERY_MS = 60_000;
+
+/** Runs one turn of a claimed session. Returns false when there was nothing to do; always gives the claim back or loses it. */
+export async function runTurn(parts: TurnParts, claim: Claim, control: TurnControl): Promise<boolean> {
+  const view = await parts.store.viewSession(claim);
+  if (!view.turn && view.due.length === 0) {
+    await parts.store.release(claim);
+    return false;
+  }
+  const adapter = parts.adapters(view.conversation.platform);
+  if (!adapter) {
+    parts.log.warn(
+      { sessionId: claim.sessionId, platform: view.conversation.platform },
+      "platform not running; mail waits",
+    );
+    await parts.store.release(claim);
+    return false;
+  }
+  const run = view.turn
+    ? await resume(parts, claim, control, view, view.turn, adapter)
+    : await begin(parts, claim, control, view, adapter);
+  const status = keepStatus(run);
+  try {
+    const end = run.turn.attempts > MAX_ATTEMPTS ? givenUp() : await runLoop(run);
+    await conclude(run, end);
+  } finally {
+    status.stop();
+  }
+  return true;
+}
+
+function givenUp(): LoopEnd {
+  return {
+    end: "failed",
+    reply: { ok: false, model: "", problem: "unavailable", text: "the turn was interrupted too often" },
+  };
+}
+
+async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
+  const why = run.control.why();
+  if (why === "lost") throw new FenceLostError("the claim passed to another worker");
+  if (end.end === "cancelled" && why === "yield") {
+    // Going away: the turn stays running and another process, or this one after its restart, takes it up.
+    await run.parts.store.release(run.claim);
+    return;
+  }
+  if (end.end === "failed") {
+    const { problem, text, model } = end.reply;
+    run.parts.log.error(
+      { turnId: run.turn.id, botId: run.bot.id, model, problem, text: run.parts.mask(text) },
+      "model failed",
+    );
+  }
+  await settleSends(run);
+  await finish(run, end);
+}
+
+const SETTLE_MS = 10_000;
+
+/** A turn settles when its sends have closed (SPEC M7); what takes longer is the outbox's, and a late failure comes back as mail. */
+async function settleSends(run: TurnRun): Promise<void> {
+  if (run.control.cancel.aborted) return;
+  for (const entryId of run.openSends) await run.parts.outbox.waitClosed(entryId, SETTLE_MS, run.control.cancel);
+}
+
+function kindOf(view: SessionView): TurnKind {
+  return view.conversation.kind === "direct" ? "main" : view.conversation.kind === "background" ? "background" : "room";
+}
+
+async function resume(
+  parts: TurnParts,
+  claim: Claim,
+  control: TurnControl,
+  view: SessionView,
+  turn: Turn,
+  adapter: Adapter,
+): Promise<TurnRun> {
+  const attempts = await parts.store.resumeTurn(claim, turn.id);
+  parts.log.warn({ turnId: turn.id, botId: view.bot.id, attempts }, "turn taken up again");
+  const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
+  const run = baseRun(parts, claim, control, view, { ...turn, attempts }, adapter, [...view.taken]);
+  return {
+    ...run,
+    messages: nodes.map((node) => node.message),
+    head: view.session.stateHead ?? null,
+    calls: [...view.calls],
+  };
+}
+
+function baseRun(
+  parts: TurnParts,
+  claim: Claim,
+  control: TurnControl,
+  view: SessionView,
+  turn: Turn,
+  adapter: Adapter,
+  mail: Mail[],
+): TurnRun {
+  return {
+    parts,
+    claim,
+    control,
+    adapter,
+    turn,
+    mail,
+    bot: view.bot,
+    conversation: view.conversation,
+    session: view.session,
+    kind: kindOf(view),
+    messages: [],
+    head: view.session.stateHead ?? null,
+    cursor: view.session.cursor,
+    step: turn.step,
+    calls: [],
+    progress: turn.progress,
+    openSends: [],
+  };
+}
+
+async function begin(
+  parts: TurnParts,
+  claim: Claim,
+  control: TurnControl,
+  view: SessionView,
+  adapter: Adapter,
+): Promise<TurnRun> {
+  const mail = firstBatch(view.due);
+  await loadContext(parts, view, adapter, mail);
+  const entries = await entriesOf(parts.store, mail);
+  const personCount = newestPersonCount(entries, view.conversation.personCount);
+  const turn = await parts.store.beginTurn(claim, {
+    turnId: newId("trn"),
+    route: routeAfter(firstRoute(view, mail), mail),
+    authority: authorityOf(mail),
+    progress: newProgress(personCount),
+    mailIds: mail.map((item) => item.id),
+  });
+  const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
+  const run = baseRun(parts, claim, control, view, turn, adapter, [...mail]);
+  run.messages = nodes.map((node) => node.message);
+  await commitFirstInput(run, view, mail, entries);
+  return run;
+}
+
+async function commitFirstInput(
+  run: TurnRun,
+  view: SessionView,
+  mail: readonly Mail[],
+  entries: Awaited<ReturnType<typeof entriesOf>>,
+): Promise<void> {
+  const { store, settings } = run.parts;
+  const waiting = new Set(view.due.flatMap((item) => item.entryId ?? []));
+  const before = await unseenBefore(store, view.conversation, run.cursor, run.bot.id, waiting);
+  const message = buildInput({
+    mail,
+    entries,
+    unseen: before.unseen,
+    omitted: before.omitted,
+    botId: run.bot.id,
+    guidance: settings.sendMessageGuidance,
+  });
+  const node = nextNode(run.session.id, run.head, "input", message);
+  await store.commitInput(run.claim, {
+    turnId: run.turn.id,
+    nodes: [node],
+    mailIds: [],
+    cursor: before.cursor,
+    progress: run.progress,
+  });
+  applyNodes(run, [node]);
+  run.cursor = before.cursor;
+}
+
+function firstRoute(view: SessionView, mail: readonly Mail[]): Route {
+  const named = mail[0]?.route.split("|")[1];
+  const installationId = named ?? view.installation?.id ?? view.session.installationId ?? "";
+  const { platform, workspaceId, kind, channelId, threadId, channelName } = view.conversation;
+  const ref = {
+    platform,
+    workspaceId,
+    kind,
+    channelId,
+    ...(threadId ? { threadId } : {}),
+    ...(channelName ? { channelName } : {}),
+  };
+  return { conversationKey: view.conversation.key, ref, installationId };
+}
+
+/** First contact in an existing thread: its root and newest replies become context entries, once (SPEC I4). */
+async function loadContext(
+  parts: TurnParts,
+  view: SessionView,
+  adapter: Adapter,
+  mail: readonly Mail[],
+): Promise<void> {
+  const { conversation } = view;
+  if (conversation.kind !== "thread" || conversation.contextLoaded) return;
+  const route = firstRoute(view, mail);
+  const late = new AbortController();
+  const timeout = parts.clock.delay(HISTORY_MS, late.signal).then(() => []);
+  const history = adapter.history(route.installationId, route.ref, HISTORY_LIMIT).catch((error: unknown) => {
+    parts.log.warn(
+      { conversationKey: conversation.key, error: String(error) },
+      "earlier messages of the thread could not be read",
+    );
+    return [];
+  });
+  const found = await Promise.race([history, timeout]).finally(() => late.abort());
+  const entries = found.map(
+    (item): NewEntry => ({
+      author: { kind: item.from.kind === "bot" ? "bot" : "person", id: item.from.id, name: item.from.name },
+      kind: "context",
+      platformId: item.platformId,
+      at: item.at,
+      text: item.text,
+      body: {},
+      files: [],
+    }),
+  );
+  await parts.store.addContext(conversation.key, entries);
+}
+
+/** Shows that the bot works, again and again while it does; never lets that disturb the turn. */
+function keepStatus(run: TurnRun): { stop(): void } {
+  const ended = new AbortController();
+  const show = (working: boolean) =>
+    run.adapter.showWorking?.(placeOf(run), working).catch((error: unknown) => {
+      run.parts.log.debug({ turnId: run.turn.id, error: String(error) }, "working status not shown");
+    });
+  const loop = async () => {
+    while (!ended.signal.aborted) {
+      void show(true);
+      await run.parts.clock.delay(STATUS_EVERY_MS, ended.signal);
+    }
+  };
+  void loop();
+  return {
+    stop() {
+      ended.abort();
+      void show(false);
+    },
+  };
+}

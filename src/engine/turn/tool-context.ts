@@ -1,0 +1,115 @@
+/**
+ * What a tool may do while it runs in a turn: speak and react. A bubble is committed with its call before anybody posts it (SPEC T4), then the
+ * call waits a little for the receipt, so that the model hears `delivered` and not a hope (M7).
+ */
+
+import type { Bubble } from "../bubble.ts";
+import { prepareBubble } from "../delivery/deliver-bubble.ts";
+import { nativeChannelOf } from "../delivery/render-delivery.ts";
+import type { TurnProgress } from "../session.ts";
+import type { SendState } from "../store/store.ts";
+import type { ToolContext, ToolResult } from "../tool.ts";
+import { afterSend, decideSend } from "./gate.ts";
+import { placeOf, type TurnRun } from "./turn-run.ts";
+
+/** The context of the call with this index in the current step. */
+export function createToolContext(run: TurnRun, index: number, signal: AbortSignal): ToolContext {
+  return {
+    bot: run.bot,
+    authority: run.turn.authority,
+    conversationKey: run.conversation.key,
+    clock: run.parts.clock,
+    signal,
+    send: (bubble) => send(run, index, bubble, signal),
+    react: (address, emoji) => react(run, address, emoji),
+  };
+}
+
+async function send(run: TurnRun, index: number, bubble: Bubble, signal: AbortSignal): Promise<ToolResult> {
+  const { parts } = run;
+  const decision = decideSend(run.progress, bubble, parts.settings.limits);
+  if (!decision.open) {
+    run.progress = { ...run.progress, refusedInRow: run.progress.refusedInRow + 1 };
+    return { ok: false, text: decision.text };
+  }
+  const prepared = await prepareBubble(
+    parts.deliver,
+    {
+      bot: run.bot,
+      adapter: run.adapter,
+      place: placeOf(run),
+      conversationKey: run.conversation.key,
+      sessionId: run.session.id,
+      turnId: run.turn.id,
+      authority: run.turn.authority,
+      personCount: run.progress.personCount,
+      ...(run.turn.route.replyTo ? { replyTo: run.turn.route.replyTo } : {}),
+    },
+    bubble,
+    signal,
+  );
+  if (!prepared.ok) return { ok: false, text: prepared.text };
+  const progress = afterSend(run.progress, decision.print, prepared.cardId);
+  const call = { turnId: run.turn.id, step: run.step, index };
+  const entry = await parts.store.commitSend(run.claim, call, prepared.delivery, progress);
+  run.progress = progress;
+  parts.metrics.count("parley_bubbles_total", { type: bubble.type, outcome: "committed" });
+  parts.outbox.nudge(prepared.delivery.nativeChannel);
+  return awaitReceipt(run, entry.id);
+}
+
+/** What became of a committed bubble, as text for the model (SPEC M7). */
+export async function awaitReceipt(run: TurnRun, entryId: string): Promise<ToolResult> {
+  const { outbox, settings } = run.parts;
+  outbox.nudge(nativeChannelOf(placeOf(run)));
+  const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel);
+  if (!state || state.open > 0) run.openSends.push(entryId);
+  return receiptText(state, run);
+}
+
+function receiptText(state: SendState | null, run: TurnRun): ToolResult {
+  const address = state?.address ?? "";
+  if (!state || state.open > 0) {
+    return {
+      ok: true,
+      text: `accepted: ${address}. It is on its way and will be posted by the host; do not send it again.`,
+    };
+  }
+  if (state.failed) {
+    run.progress = withoutLastSend(run.progress);
+    return { ok: false, text: `refused: the platform did not take this message, nobody saw it: ${state.failed}` };
+  }
+  return { ok: true, text: `delivered: ${address}` };
+}
+
+/** A bubble that was not shown counts for nothing: it may be said again, and a question in it is not waited for. */
+function withoutLastSend(progress: TurnProgress): TurnProgress {
+  const { waitingCardId: _waiting, ...rest } = progress;
+  return { ...rest, bubbles: Math.max(0, rest.bubbles - 1), said: rest.said.slice(0, -1) };
+}
+
+const REACT_MS = 10_000;
+
+async function react(run: TurnRun, address: string, emoji: string): Promise<ToolResult> {
+  const { adapter, parts } = run;
+  if (!adapter.react)
+    return { ok: false, text: "Reactions do not exist on this platform; answer with SendMessage instead." };
+  const entry = await parts.store.readEntry(run.conversation.key, address);
+  const ids = entry?.platformId ? [entry.platformId] : await parts.store.nativeIdsOf(run.conversation.key, address);
+  const nativeId = ids[0];
+  if (!nativeId) return { ok: false, text: `${address} is not a message of this conversation that can be reacted to.` };
+  const late = new AbortController();
+  const timeout = parts.clock
+    .delay(REACT_MS, late.signal)
+    .then((): ToolResult => ({ ok: false, text: "The platform did not answer in time." }));
+  const work = adapter.react(placeOf(run), nativeId, emoji).then(
+    (): ToolResult => ({ ok: true, text: `reacted to ${address}` }),
+    (error: unknown): ToolResult => ({
+      ok: false,
+      text: `The reaction was refused: ${error instanceof Error ? error.message : String(error)}`,
+    }),
+  );
+  const result = await Promise.race([work, timeout]).finally(() => late.abort());
+  if (result.ok) run.progress = { ...run.progress, reacted: true };
+  return result;
+}

@@ -1,0 +1,21 @@
+/**
+ * Which tools a model is offered, by kind of turn (SPEC X2), in a fixed order so that the request's prefix stays the same.
+ */
+
+import { z } from "zod";
+import type { ModelTool } from "../model/model.ts";
+import type { TurnKind } from "../session.ts";
+import type { Tool } from "../tool.ts";
+
+/** Tools of this kind of turn. */
+export function toolsFor(tools: readonly Tool[], kind: TurnKind): readonly Tool[] {
+  return tools.filter((tool) => tool.offeredIn.includes(kind));
+}
+
+/** Tools as the model sees them: one flat JSON Schema object each. */
+export function modelTools(tools: readonly Tool[]): readonly ModelTool[] {
+  return tools.map((tool) => {
+    const { $schema: _schema, ...schema } = z.toJSONSchema(tool.input, { io: "input", unrepresentable: "any" });
+    return { name: tool.name, description: tool.description, schema: schema as Record<string, unknown> };
+  });
+}

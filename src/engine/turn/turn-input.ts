@@ -1,0 +1,101 @@
+/**
+ * Builds the user message of a turn's beginning or of mail that joined it, with what was said in the conversation meanwhile, and says what the
+ * commit of it must move: cursor, authority, route, counters.
+ */
+
+import { buildInput, CONTEXT_LIMIT } from "../context/build-input.ts";
+import type { Conversation, Route } from "../conversation.ts";
+import type { Mail } from "../mail.ts";
+import type { ModelMessage } from "../model-message.ts";
+import type { Authority, TurnProgress } from "../session.ts";
+import type { Store } from "../store/store.ts";
+import type { Entry } from "../transcript.ts";
+import { authorityOf, joinAuthority } from "./take-mail.ts";
+import type { TurnRun } from "./turn-run.ts";
+
+export interface TurnInput {
+  readonly message: ModelMessage;
+  readonly mail: readonly Mail[];
+  readonly mailIds: readonly string[];
+  readonly cursor: number;
+  readonly authority: Authority;
+  readonly route: Route;
+  readonly progress: Pick<TurnProgress, "personCount" | "callsSinceSend" | "reminded" | "silentTries" | "closingTried">;
+}
+
+/** Entries of mail, by id. */
+export async function entriesOf(store: Store, mail: readonly Mail[]): Promise<ReadonlyMap<string, Entry>> {
+  const ids = mail.flatMap((item) => item.entryId ?? []);
+  const entries = ids.length > 0 ? await store.readEntriesById(ids) : [];
+  return new Map(entries.map((entry) => [entry.id, entry]));
+}
+
+/** Mail that joins a running turn: no chatter is repeated, guidance stands at the end again (SPEC M10). */
+export function inputFor(run: TurnRun, mail: readonly Mail[], entries: ReadonlyMap<string, Entry>): TurnInput {
+  const message = buildInput({
+    mail,
+    entries,
+    unseen: [],
+    omitted: 0,
+    botId: run.bot.id,
+    guidance: run.parts.settings.sendMessageGuidance,
+  });
+  return {
+    message,
+    mail,
+    mailIds: mail.map((item) => item.id),
+    cursor: run.cursor,
+    authority: joinAuthority(run.turn.authority, authorityOf(mail)),
+    route: routeAfter(run.turn.route, mail),
+    progress: {
+      personCount: newestPersonCount(entries, run.progress.personCount),
+      callsSinceSend: 0,
+      reminded: [],
+      silentTries: 0,
+      closingTried: false,
+    },
+  };
+}
+
+/** What was said since the bot last looked, oldest first: the last entries up to the limit, and how many were left out. */
+export async function unseenBefore(
+  store: Store,
+  conversation: Conversation,
+  cursor: number,
+  botId: string,
+  mailEntryIds: ReadonlySet<string>,
+): Promise<{ readonly unseen: readonly Entry[]; readonly omitted: number; readonly cursor: number }> {
+  const last = conversation.lastSeq;
+  const floor = Math.max(cursor, last - SCAN_LIMIT);
+  const entries = await store.readEntries({ conversationKey: conversation.key, afterSeq: floor, limit: SCAN_LIMIT });
+  const others = entries
+    .filter((entry) => !mailEntryIds.has(entry.id) && entry.botId !== botId && entry.kind !== "host-card")
+    .sort((a, b) => a.at.getTime() - b.at.getTime());
+  const newest = entries.reduce((high, entry) => Math.max(high, entry.seq), cursor);
+  return {
+    unseen: others.slice(-CONTEXT_LIMIT),
+    omitted: Math.max(0, others.length - CONTEXT_LIMIT) + (floor - cursor),
+    cursor: newest,
+  };
+}
+
+/** Entries looked at for context; older ones are counted as omitted. */
+const SCAN_LIMIT = 300;
+
+/** n of the newest person message among the mail (SPEC M8). */
+export function newestPersonCount(entries: ReadonlyMap<string, Entry>, before: number): number {
+  const counts = [...entries.values()].map((entry) => Number(/^t(\d+)u$/.exec(entry.address ?? "")?.[1] ?? 0));
+  return Math.max(before, ...counts);
+}
+
+/** The route with the reply place of the newest mail. */
+export function routeAfter(route: Route, mail: readonly Mail[]): Route {
+  const body = mail.at(-1)?.body;
+  if (!body) return route;
+  const { nativeReplyTo: _native, replyTo: _reply, ...rest } = route;
+  return {
+    ...rest,
+    ...("nativeReplyTo" in body && body.nativeReplyTo ? { nativeReplyTo: body.nativeReplyTo } : {}),
+    ...("replyTo" in body && body.replyTo ? { replyTo: body.replyTo } : {}),
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * One turn in memory: what was read when it was claimed, and what changed since. Nothing here is truth: every change is committed by a store
+ * operation first, so a worker that dies leaves the same state behind.
+ */
+
+import type { Adapter, Place } from "../adapter.ts";
+import type { Bot } from "../bot.ts";
+import type { Clock } from "../clock.ts";
+import type { Conversation } from "../conversation.ts";
+import type { DeliverParts } from "../delivery/deliver-bubble.ts";
+import type { Outbox } from "../delivery/outbox.ts";
+import type { AdapterLookup } from "../delivery/render-delivery.ts";
+import type { Log, Metrics } from "../log.ts";
+import type { Mail } from "../mail.ts";
+import type { Model } from "../model/model.ts";
+import type { ModelMessage } from "../model-message.ts";
+import type { Claim, Session, Turn, TurnKind, TurnProgress } from "../session.ts";
+import type { EngineSettings } from "../settings.ts";
+import type { StateNode, Store, StoredCall } from "../store/store.ts";
+import type { Tool } from "../tool.ts";
+
+/** What turns are given by createEngine. */
+export interface TurnParts {
+  readonly store: Store;
+  readonly adapters: AdapterLookup;
+  readonly outbox: Outbox;
+  readonly deliver: DeliverParts;
+  readonly tools: readonly Tool[];
+  /** The model of a bot with retries and fallbacks behind it. */
+  readonly modelOf: (bot: Bot) => Model;
+  readonly settings: EngineSettings;
+  readonly mask: (text: string) => string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** How the outside reaches a running turn. Aborting `cancel` ends model call and tools; the reason is in `why`. */
+export interface TurnControl {
+  readonly cancel: AbortSignal;
+  /** stop: a person said so · yield: this process is going away, leave the turn for another · lost: the claim passed to somebody else. */
+  why(): "stop" | "yield" | "lost" | undefined;
+  /** Called with a function that is told when new mail may be due; returns the unsubscribe. */
+  onSteer(listener: () => void): () => void;
+}
+
+export interface TurnRun {
+  readonly parts: TurnParts;
+  readonly claim: Claim;
+  readonly control: TurnControl;
+  readonly bot: Bot;
+  readonly conversation: Conversation;
+  readonly session: Session;
+  readonly adapter: Adapter;
+  readonly kind: TurnKind;
+  turn: Turn;
+  /** Mail this turn serves. */
+  mail: Mail[];
+  messages: ModelMessage[];
+  head: string | null;
+  cursor: number;
+  step: number;
+  calls: StoredCall[];
+  progress: TurnProgress;
+  /** The step whose model call was already cut short once for new mail. */
+  steeredStep?: number;
+  /** Bubbles whose pieces were still on their way when their call returned. */
+  openSends: string[];
+}
+
+/** Remembers committed nodes. */
+export function applyNodes(run: TurnRun, nodes: readonly StateNode[]): void {
+  for (const node of nodes) {
+    run.messages.push(node.message);
+    run.head = node.hash;
+  }
+}
+
+/** A turn owes a person an answer when any of its mail is a person's. */
+export function owesAnswer(run: TurnRun): boolean {
+  return run.mail.some((mail) => mail.kind === "person");
+}
+
+/** Counters of a fresh turn. */
+export function newProgress(personCount: number): TurnProgress {
+  return {
+    bubbles: 0,
+    said: [],
+    refusedInRow: 0,
+    callsSinceSend: 0,
+    workAfterSend: false,
+    reacted: false,
+    silentTries: 0,
+    closingTried: false,
+    reminded: [],
+    personCount,
+  };
+}
+
+/** Where the turn speaks now; it follows the newest mail of the turn. */
+export function placeOf(run: TurnRun): Place {
+  const { installationId, ref, nativeReplyTo } = run.turn.route;
+  return { installationId, ref, ...(nativeReplyTo ? { nativeReplyTo } : {}) };
+}

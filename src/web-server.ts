@@ -1,0 +1,187 @@
+/**
+ * The one web server: health, readiness, metrics, and whatever routes the adapters asked for, on one port (SPEC O1, O3).
+ * Invariant: a route marked guarded is reachable only with the password when one is set, and only under this machine's own names when none is; platform
+ * callbacks and one-time forms carry their own proof. Errors never show internals.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import type { AdapterRoute, Log } from "./engine/index.ts";
+
+/** What the server serves. */
+export interface WebServerParts {
+  readonly host: string;
+  readonly port: number;
+  /** "" = no password. */
+  readonly password: string;
+  /** Without trailing slash, or "". */
+  readonly publicUrl: string;
+  /** Read at each request: adapters may still be starting. */
+  readonly routes: () => readonly AdapterRoute[];
+  readonly health: () => Promise<Readonly<Record<string, unknown>>>;
+  readonly readiness: () => { readonly ready: boolean; readonly body: Readonly<Record<string, unknown>> };
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>;
+  readonly log: Log;
+}
+
+/** A listening server. */
+export interface WebServer {
+  readonly port: number;
+  /** Stops listening and ends open streams. */
+  close(): Promise<void>;
+}
+
+/** Listens; rejects when the port is taken, with the fix in words. */
+export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
+  const app = createApp(parts);
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch: app.fetch, hostname: parts.host, port: parts.port }, (address) => {
+      server.off("error", reject);
+      server.on("error", (error) => parts.log.warn({ error: error.message }, "web server error"));
+      resolve({ port: address.port, close: () => close(server) });
+    });
+    server.once("error", reject);
+  });
+}
+
+type Server = ReturnType<typeof serve>;
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    if ("closeAllConnections" in server) server.closeAllConnections();
+  });
+}
+
+function createApp(parts: WebServerParts): Hono {
+  const app = new Hono();
+  app.get("/healthz", async (context) => {
+    const health = await parts.health();
+    return context.json(health, health.status === "ok" ? 200 : 503);
+  });
+  app.get("/readyz", (context) => {
+    const { ready, body } = parts.readiness();
+    return context.json(body, ready ? 200 : 503);
+  });
+  app.get("/metrics", async (context) => {
+    const refused = guard(parts, context.req.raw);
+    if (refused) return refused;
+    const page = await parts.metrics();
+    return context.body(page.body, 200, { "content-type": page.contentType });
+  });
+  app.all("*", (context) => dispatch(parts, context.req.raw));
+  app.onError((error, context) => {
+    parts.log.error({ path: context.req.path, message: error.message, stack: error.stack }, "request failed");
+    return context.json({ error: "Something went wrong on this side; the log says what." }, 500);
+  });
+  return app;
+}
+
+async function dispatch(parts: WebServerParts, request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  let wrongMethod = false;
+  for (const route of parts.routes()) {
+    const parameters = matchPath(route.path, pathname);
+    if (!parameters) continue;
+    if (route.method !== method) {
+      wrongMethod = true;
+      continue;
+    }
+    const refused = route.guarded ? guard(parts, request) : undefined;
+    return refused ?? route.handle(limitBody(request, route.maxBody), parameters);
+  }
+  return problem(
+    wrongMethod ? 405 : 404,
+    wrongMethod ? "This address does not take that method." : "There is nothing at this address.",
+  );
+}
+
+/** Values of the `:name` parts, or undefined when the path does not fit. */
+export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
+  const [wanted, given] = [pattern.split("/"), path.split("/")];
+  if (wanted.length !== given.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [i, part] of wanted.entries()) {
+    const value = given[i] ?? "";
+    if (!part.startsWith(":")) {
+      if (part !== value) return undefined;
+      continue;
+    }
+    const decoded = decode(value);
+    if (!decoded) return undefined;
+    parameters[part.slice(1)] = decoded;
+  }
+  return parameters;
+}
+
+function decode(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    // A badly encoded path names nothing we have.
+    return undefined;
+  }
+}
+
+/** The refusal for a guarded route, if any. */
+function guard(parts: WebServerParts, request: Request): Response | undefined {
+  if (parts.password) return hasPassword(request, parts.password) ? undefined : askForPassword();
+  // Without a password only this machine is served; checking the name it was asked for keeps other sites' pages from reaching in through DNS.
+  return isOwnName(parts, request)
+    ? undefined
+    : problem(403, "Open this page under http://127.0.0.1 or http://localhost.");
+}
+
+function isOwnName(parts: WebServerParts, request: Request): boolean {
+  const name = new URL(request.url).hostname.replace(/^\[|\]$/g, "");
+  const own = ["127.0.0.1", "localhost", "::1", parts.host];
+  if (parts.publicUrl) own.push(new URL(parts.publicUrl).hostname);
+  return own.includes(name);
+}
+
+function hasPassword(request: Request, password: string): boolean {
+  const [scheme, given = ""] = (request.headers.get("authorization") ?? "").split(" ");
+  if (scheme?.toLowerCase() !== "basic") return false;
+  const text = Buffer.from(given, "base64").toString("utf8");
+  return timingSafeEqual(digest(text.slice(text.indexOf(":") + 1)), digest(password));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function askForPassword(): Response {
+  return new Response("A password is needed.", {
+    status: 401,
+    headers: {
+      "www-authenticate": 'Basic realm="Parley", charset="UTF-8"',
+      "content-type": "text/plain; charset=utf-8",
+    },
+  });
+}
+
+function problem(status: number, text: string): Response {
+  return Response.json({ error: text }, { status });
+}
+
+/** The request with a body that breaks off when it grows beyond the limit, whatever its headers say. */
+function limitBody(request: Request, maxBytes: number): Request {
+  if (!request.body) return request;
+  let seen = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      seen += chunk.byteLength;
+      if (seen > maxBytes) controller.error(new RangeError(`The body is larger than ${maxBytes} bytes.`));
+      else controller.enqueue(chunk);
+    },
+  });
+  const { method, headers, url, signal } = request;
+  return new Request(url, {
+    method,
+    headers,
+    signal,
+    body: request.body.pipeThrough(limit),
+    duplex: "half",
+  } as RequestInit);
+}
