@@ -7,7 +7,7 @@ const SECRET_KEY =
   /token|secret|password|passwd|authorization|cookie|api[-_]?key|credential|private[-_]?key|signature/i;
 /** Fields that carry what people, bots or models said. Callers have no business logging them; this is the net below. */
 const CONTENT_KEY =
-  /^(content|text|body|blocks|arguments|prompt|messages?|markdown|html|caption|transcript|input|output|value|values)$/;
+  /^(content|text|body|blocks|arguments|prompt|messages|markdown|html|caption|transcript|input|output|value|values)$/;
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 50;
 const MAX_CHARS = 1_000;

@@ -28,9 +28,9 @@ import {
   openStore,
 } from "./engine/index.ts";
 import { createLog } from "./log.ts";
+import { startWebServer, type WebServer } from "./main-web.ts";
 import { createMetrics, type ServedMetrics } from "./metrics.ts";
 import { tools } from "./tools/index.ts";
-import { startWebServer, type WebServer } from "./web-server.ts";
 
 const DRAIN_MS = 5000;
 const STOP_LIMIT_MS = 9500;

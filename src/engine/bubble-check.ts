@@ -17,6 +17,7 @@ import {
 } from "./bubble.ts";
 import type { SecretRequest, Widget, WidgetOption } from "./card.ts";
 
+/** A checked bubble, or every problem at once with a text for the model (SPEC M4). */
 export type BubbleCheck =
   | { readonly ok: true; readonly bubble: Bubble }
   | { readonly ok: false; readonly problems: readonly string[]; readonly text: string };

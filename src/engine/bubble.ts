@@ -7,13 +7,20 @@ import { z } from "zod";
 import type { SecretRequest, Widget } from "./card.ts";
 import type { FileRef } from "./file-ref.ts";
 
+/** The types of SendMessage, in the order they are explained (SPEC M3). */
 export const BUBBLE_TYPES = ["text", "attachment", "widget", "cursor-agent", "secret-request"] as const;
+/** One type of SendMessage. */
 export type BubbleType = (typeof BUBBLE_TYPES)[number];
 
+/** Pictures in one text bubble. */
 export const MAX_IMAGES = 10;
+/** Choices of one widget. */
 export const MAX_OPTIONS = 25;
+/** Characters of one text bubble; longer texts belong into a file. */
 export const MAX_CONTENT = 100_000;
+/** Characters of an option's label, value or description. */
 export const MAX_LABEL = 300;
+/** Characters of a widget's question. */
 export const MAX_PROMPT = 3000;
 
 /** A picture or file as the model names it. */
@@ -103,4 +110,5 @@ export const sendMessageSchema = z.object({
     .describe('Another conversation: "#name", "@person" or an id (text and attachment only)'),
 });
 
+/** A SendMessage call as the model fills it, before toBubble has looked at it. */
 export type SendMessageInput = z.infer<typeof sendMessageSchema>;

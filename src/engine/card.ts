@@ -29,7 +29,9 @@ export interface SecretRequest {
   readonly field: string;
 }
 
+/** What a card waits for. */
 export type CardKind = "widget" | "secret" | "retry" | "continue" | "handoff" | "approval" | "group" | "connect";
+/** open is the only state that can change; the others are final (SPEC C1). */
 export type CardState = "open" | "answered" | "dismissed" | "expired";
 
 /** A control of a host card. */
@@ -89,6 +91,7 @@ export interface CardOutcome {
   readonly byPlatformId?: string;
 }
 
+/** A checked answer, or the reason for the person why it does not fit. */
 export type AnswerCheck =
   | { readonly ok: true; readonly answer: CardAnswer }
   | { readonly ok: false; readonly reason: string };

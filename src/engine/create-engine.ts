@@ -15,18 +15,18 @@ import type { InboundEvent, Receive } from "./inbound-event.ts";
 import type { Log, Metrics } from "./log.ts";
 import type { Model, Models } from "./model/model.ts";
 import type { RunQueue } from "./queue/run-queue.ts";
+import { createSweeper, type SweepPass } from "./queue/sweeper.ts";
 import { createWorker } from "./queue/worker.ts";
 import { createAdapterContext } from "./routing/adapter-context.ts";
+import { createHostCards } from "./routing/host-cards.ts";
 import { createInstallations, type Installations } from "./routing/installations.ts";
 import { reportLostSend } from "./routing/lost-sends.ts";
-import { createNotices } from "./routing/notices.ts";
 import { createReceive } from "./routing/router.ts";
 import { createSecretIntake, type SecretIntake } from "./routing/secret-intake.ts";
 import type { EngineSettings } from "./settings.ts";
 import type { VaultCipher } from "./state/vault.ts";
 import type { Blobs } from "./store/blobs.ts";
 import type { BotSeed, Store } from "./store/store.ts";
-import { createSweeper } from "./sweeper.ts";
 import type { Tool } from "./tool.ts";
 import { runTurn } from "./turn/run-turn.ts";
 
@@ -79,11 +79,11 @@ interface Core {
 /** Creates an engine that does nothing until `run`. */
 export function createEngine(parts: EngineParts): Engine {
   const core = createCore(parts);
-  const { adapters, installations, secretMask, settles, outbox } = core;
+  const { adapters, installations, secretMask, outbox } = core;
   const receive = createGuardedReceive(parts, core);
   const routes: AdapterRoute[] = [];
   const worker = createTurnWorker(parts, core);
-  const sweeper = createSweeper({ ...parts, outbox, settles, refreshMask: () => secretMask.refresh() });
+  const sweeper = createSweeper({ ...parts, passes: sweepPasses(parts, core) });
   return {
     receive,
     routes,
@@ -140,7 +140,7 @@ function createGuardedReceive(parts: EngineParts, core: Core): Receive {
     ...parts,
     installations: core.installations,
     secrets: core.secrets,
-    notices: createNotices({
+    hostCards: createHostCards({
       store: parts.store,
       adapters: (platform) => core.adapters.get(platform),
       installations: core.installations,
@@ -153,6 +153,22 @@ function createGuardedReceive(parts: EngineParts, core: Core): Receive {
     if (event.type === "secret" && reception.status === "accepted") await core.secretMask.refresh();
     return reception;
   };
+}
+
+/** Each second for what people wait for, rarely for the rest. */
+function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
+  const { store, queue } = parts;
+  const ringDue = async () => {
+    for (const { sessionId, rank } of await store.dueSessions(200)) queue.ring(sessionId, rank);
+  };
+  return [
+    { name: "due mail", everyMs: 1000, run: ringDue },
+    { name: "due pieces", everyMs: 1000, run: () => core.outbox.sweep() },
+    { name: "owed redraws", everyMs: 1000, run: () => core.settles.run() },
+    { name: "expired cards", everyMs: 30_000, run: async () => void (await store.expireCards()) },
+    { name: "secrets to mask", everyMs: 30_000, run: () => core.secretMask.refresh() },
+    { name: "old rows", everyMs: 3_600_000, run: () => store.prune() },
+  ];
 }
 
 function createTurnWorker(parts: EngineParts, core: Core) {

@@ -101,6 +101,7 @@ export interface EditEvent extends EventBase {
   readonly text: string;
 }
 
+/** A message of a person was deleted. */
 export interface DeleteEvent extends EventBase {
   readonly type: "delete";
   readonly platformId: string;
@@ -119,6 +120,7 @@ export interface MembershipEvent extends EventBase {
   readonly change: "joined" | "left";
 }
 
+/** Everything a platform can tell the engine. */
 export type InboundEvent =
   | MessageEvent
   | AnswerEvent

@@ -5,6 +5,7 @@
 import type { CardAnswer } from "./card.ts";
 import type { Role } from "./person.ts";
 
+/** Who wakes the bot (SPEC T1). */
 export type MailKind = "person" | "bot" | "background";
 
 /** Order of kinds: people first. */
@@ -41,6 +42,7 @@ export type MailBody =
   /** Something the host tells the bot: a send that failed for good, a call approved, an apology owed. */
   | { readonly type: "host"; readonly text: string };
 
+/** One piece of mail as a worker reads it. */
 export interface Mail {
   readonly id: string;
   readonly sessionId: string;

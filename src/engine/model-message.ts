@@ -12,6 +12,7 @@ export interface ModelCall {
   readonly invalid?: string;
 }
 
+/** One message of a session's model state. */
 export type ModelMessage =
   | { readonly role: "user"; readonly text: string; readonly images?: readonly FileRef[] }
   | {

@@ -5,6 +5,7 @@
 import type { Route } from "./conversation.ts";
 import type { Role } from "./person.ts";
 
+/** One bot's side of one conversation; `stateHead` names its newest model state. */
 export interface Session {
   readonly id: string;
   readonly botId: string;
@@ -31,7 +32,9 @@ export interface Authority {
   readonly names: Readonly<Record<string, string>>;
 }
 
+/** running and settling turns are unfinished: a worker that finds one goes on with it. */
 export type TurnStatus = "running" | "settling" | "done" | "failed";
+/** How a turn ended. */
 export type TurnOutcome = "sent" | "reacted" | "silent" | "waiting" | "stopped" | "failed" | "cap";
 /** What a turn is for; decides tools and reminders (SPEC X2). */
 export type TurnKind = "main" | "member" | "room" | "subagent" | "background";
@@ -59,6 +62,7 @@ export interface TurnProgress {
   readonly personCount: number;
 }
 
+/** One waking of a bot, as stored. */
 export interface Turn {
   readonly id: string;
   readonly sessionId: string;

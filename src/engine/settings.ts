@@ -18,6 +18,7 @@ export interface EngineSettings {
   readonly localLinks: boolean;
 }
 
+/** Who is served (SPEC I6). */
 export interface AccessSettings {
   readonly directMessages: "open" | "pairing" | "allowlist";
   readonly guests: "deny" | "allow";
@@ -29,6 +30,7 @@ export interface AccessSettings {
   readonly secretConnectors: "any" | readonly string[];
 }
 
+/** Limits and paces; defaults are in src/config.ts. */
 export interface LimitSettings {
   /** A person who waited this long behind another session gets an own lane (SPEC T2). */
   readonly waitMs: number;

@@ -28,7 +28,7 @@ const HOMES: readonly (readonly [package_: RegExp, home: RegExp])[] = [
   [/^@modelcontextprotocol\//, /^src\/tools\/mcp\//],
   [/^(ai$|@ai-sdk\/)/, /^src\/engine\/model\//],
   [/^(undici|ipaddr\.js)$/, /^src\/engine\/net\//],
-  [/^(hono$|@hono\/)/, /^src\/(main[-.]|adapters\/web\/|console\/)/],
+  [/^(hono$|@hono\/)/, /^src\/(main[-.]|web-server[-.]|adapters\/web\/|console\/)/],
   [/^markdown-it$/, /^src\/adapters\/shared\//],
   [/^pino$/, /^src\/log[-.]/],
   [/^prom-client$/, /^src\/metrics[-.]/],
@@ -39,10 +39,13 @@ const HOMES: readonly (readonly [package_: RegExp, home: RegExp])[] = [
   [/^zod$/, /^src\//],
 ];
 
+/** Parts that are files directly in src; `config-schema.ts` belongs to `config`. */
+const ROOT_ZONES = ["main", "config", "log", "metrics", "web-server"];
+
 /** Zone of a file in src: the unit that arrows are drawn between. */
 export function zoneOf(path: string): string {
   const [, first = "", second = "", third] = path.split("/");
-  if (second === "") return first.replace(/\.tsx?$/, "").split("-")[0] ?? first;
+  if (second === "") return ROOT_ZONES.find((zone) => first === `${zone}.ts` || first.startsWith(`${zone}-`)) ?? first;
   if (first === "engine") return `engine/${engineZone(second, third)}`;
   if (first !== "adapters") return first;
   return third === undefined ? "adapters/index" : `adapters/${second}`;
@@ -60,7 +63,7 @@ export function problemOf({ from, target, isRelative }: Import): string | undefi
   const [zone, seen] = [zoneOf(from), zoneOf(target)];
   if (zone === seen) return undefined;
   if (zone.startsWith("engine/")) return engineProblem(zone, seen);
-  const isDoor = /\/index\.ts$/.test(target) || /^src\/(config|log|metrics)\.ts$/.test(target);
+  const isDoor = /\/index\.ts$/.test(target) || /^src\/(config|log|metrics|web-server)\.ts$/.test(target);
   if (!isDoor)
     return seen === "adapters/shared" && zone.startsWith("adapters/")
       ? undefined
@@ -69,7 +72,7 @@ export function problemOf({ from, target, isRelative }: Import): string | undefi
 }
 
 function mayImport(zone: string, seen: string): boolean {
-  if (zone === "main") return /^(engine\/index|adapters\/index|tools|console|config|log|metrics)$/.test(seen);
+  if (zone === "main") return /^(engine\/index|adapters\/index|tools|console|config|log|metrics|web-server)$/.test(seen);
   if (seen === "engine/index") return true;
   if (zone === "cli") return seen === "config" || seen === "adapters/index";
   if (zone === "log") return seen === "config";

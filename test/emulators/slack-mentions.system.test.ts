@@ -88,8 +88,9 @@ test.each(MENTION_ROWS)("live mentions: %s", async (_label, args, expected) => {
 });
 
 test("an edit without parse and link_names reads bare words as mentions", async () => {
-  const { ts } = await call("chat.postMessage", { text: "x" });
-  const place = { channel: general, ts: String(ts) };
+  await call("chat.postMessage", { text: "x" });
+  const ts = slack.posts(general).at(-1)?.ts ?? "";
+  const place = { channel: general, ts };
   await call("chat.update", { ts, text: "@channel" });
   expect(slack.read(place)?.mentions.length).toBe(1);
   await call("chat.update", { ts, text: "@channel", parse: "none", link_names: false });

@@ -11,15 +11,8 @@ import { createCalls, type SlackCalls } from "./clients.ts";
 import { createDirectory } from "./directory.ts";
 import { problemOf } from "./errors.ts";
 import type { HttpBot } from "./http.ts";
-import {
-  type IsOurs,
-  type Knowledge,
-  kindOf,
-  type Lookups,
-  lookupsOf,
-  type SlackIdentity,
-  toInbound,
-} from "./inbound.ts";
+import { type Knowledge, type SlackIdentity, toInbound } from "./inbound.ts";
+import { type IsOurs, kindOf, type Lookups, lookupsOf } from "./inbound-kind.ts";
 import { type Fields, toFields, toText, toTexts } from "./json.ts";
 import { missingScopes } from "./manifest.ts";
 import { createIntake, type Intake } from "./receiver.ts";

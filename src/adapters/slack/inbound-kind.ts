@@ -108,4 +108,3 @@ export function lookupsOf(event: Fields, kind: SlackEventKind): Lookups {
 export function channelOf(event: Fields): string | undefined {
   return toText(event.channel) ?? toText(toFields(event.channel).id);
 }
-

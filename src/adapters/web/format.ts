@@ -98,7 +98,7 @@ function toWireContent(content: StoredContent, markdown: RenderMarkdown): WireCo
     return { type: "message", text: content.text, html, files: content.files.map(toWireFile) };
   }
   if (content.type === "host-card") {
-    return { type: "host-card", card: content.card, html: markdown(content.card.text, { breaks: true }) };
+    return { type: "host-card", html: markdown(content.card.text, { breaks: true }), controls: content.card.controls };
   }
   return toWireBubble(content, markdown);
 }

@@ -1,10 +1,40 @@
 /**
- * What travels between the playground page and its server, as JSON. Types only, imported by both sides.
+ * What travels between the playground page and its server, as JSON. Types only, imported by both sides;
+ * it depends on nothing, so the page does not depend on the engine's inside.
  * Invariant: nothing here carries a secret value or a storage address; files are named by the URL under which this server serves them.
  * Records of one channel are numbered 1, 2, 3 … without gaps, so a reader that holds number n has seen everything up to n.
  */
 
-import type { CardOutcome, HostCard, SecretRequest, Widget } from "../../engine/index.ts";
+/** A question with choices; `min` and `max` only where several may be chosen. */
+export interface WireWidget {
+  readonly prompt: string;
+  readonly options: readonly {
+    readonly label: string;
+    readonly value: string;
+    readonly description?: string;
+    readonly style: WireStyle;
+  }[];
+  readonly multiple?: { readonly min: number; readonly max: number };
+  readonly allowCustom: boolean;
+}
+
+/** How a control looks. */
+export type WireStyle = "default" | "primary" | "danger";
+
+/** What a bot asks to be entrusted with. */
+export interface WireSecret {
+  readonly label: string;
+  readonly description?: string;
+  readonly connector: string;
+  readonly field: string;
+}
+
+/** How a card ended. */
+export interface WireOutcome {
+  readonly state: "open" | "answered" | "dismissed" | "expired";
+  readonly answer?: { readonly values: readonly string[]; readonly labels: readonly string[]; readonly custom?: string };
+  readonly byName?: string;
+}
 
 /** A bot a person can write to. `demo` bots run without a real model and are labelled so. */
 export interface WireBot {
@@ -64,10 +94,14 @@ export type WireContent =
       readonly document?: WireFile;
     }
   | { readonly type: "attachment"; readonly file: WireFile }
-  | { readonly type: "widget"; readonly widget: Widget; readonly promptHtml: string; readonly helpHtml?: string }
+  | { readonly type: "widget"; readonly widget: WireWidget; readonly promptHtml: string; readonly helpHtml?: string }
   | { readonly type: "cursor-agent"; readonly bcId: string; readonly url: string }
-  | { readonly type: "secret-request"; readonly secret: SecretRequest }
-  | { readonly type: "host-card"; readonly card: HostCard; readonly html: string };
+  | { readonly type: "secret-request"; readonly secret: WireSecret }
+  | {
+      readonly type: "host-card";
+      readonly html: string;
+      readonly controls: readonly { readonly value: string; readonly label: string; readonly style: WireStyle }[];
+    };
 
 /** Who wrote a post. */
 export interface WireAuthor {
@@ -97,7 +131,7 @@ export interface WirePost {
   readonly replyTo?: number;
   /** The id the sender's page gave the message, so that it recognises its own. */
   readonly clientId?: string;
-  readonly outcome?: CardOutcome;
+  readonly outcome?: WireOutcome;
   readonly reactions?: readonly WireReaction[];
 }
 
@@ -109,7 +143,7 @@ export type WireRecord =
       readonly channelId: string;
       readonly seq: number;
       readonly target: number;
-      readonly outcome: CardOutcome;
+      readonly outcome: WireOutcome;
     }
   | {
       readonly type: "reaction";

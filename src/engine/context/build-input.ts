@@ -14,6 +14,7 @@ import { untrustedName, untrustedText } from "./untrusted.ts";
 /** Entries of context shown at once. */
 export const CONTEXT_LIMIT = 50;
 
+/** What the next user message is made of. */
 export interface InputParts {
   /** Mail consumed now, in order. */
   readonly mail: readonly Mail[];

@@ -17,6 +17,7 @@ import { nativeChannelOf, renderBubble } from "./render-delivery.ts";
 import { type FileResolver, resolveContent } from "./resolve-files.ts";
 import { resolveTarget } from "./resolve-target.ts";
 
+/** What preparing a bubble needs. */
 export interface DeliverParts {
   readonly store: Store;
   readonly files: FileResolver;
@@ -39,6 +40,7 @@ export interface Speaker {
   readonly replyTo?: string;
 }
 
+/** Rows ready for commitSend, or a text for the model; `cardId` is set when the bubble waits for a person. */
 export type Prepared =
   | { readonly ok: true; readonly delivery: NewDelivery; readonly cardId?: string }
   | { readonly ok: false; readonly text: string };

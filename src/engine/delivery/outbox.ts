@@ -10,6 +10,7 @@ import type { Log, Metrics } from "../log.ts";
 import type { ClosedPiece, OutboxPiece, PieceClose, SenderClaim, SendState, Store } from "../store/store.ts";
 import type { AdapterLookup } from "./render-delivery.ts";
 
+/** The sender of this process. */
 export interface Outbox {
   /** There may be something to post in this native channel. */
   nudge(nativeChannel: string): void;
@@ -21,6 +22,7 @@ export interface Outbox {
   stop(ms: number): Promise<void>;
 }
 
+/** What the sender is given. */
 export interface OutboxParts {
   readonly store: Store;
   readonly adapters: AdapterLookup;

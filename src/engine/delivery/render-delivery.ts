@@ -17,6 +17,7 @@ export function nativeChannelOf(place: Place): string {
   return `${place.ref.platform}:${place.ref.workspaceId}:${place.ref.channelId}`;
 }
 
+/** A host card and where it is said; without `cardId` it is a plain notice. */
 export interface HostCardInput {
   readonly entryId: string;
   readonly cardId?: string;

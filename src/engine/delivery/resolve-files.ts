@@ -10,12 +10,14 @@ import { type Blobs, MAX_FILE_BYTES, MAX_VIDEO_BYTES } from "../store/blobs.ts";
 import { toFileLabel } from "../store/file-names.ts";
 import type { FileRoots } from "./file-roots.ts";
 
+/** Stored bytes, a page to link to, or why neither; `text` is for the model. */
 export type ResolvedFile =
   | { readonly ok: true; readonly file: FileRef }
   /** Not a file: the address of a page, to be written as a link. */
   | { readonly ok: true; readonly link: string }
   | { readonly ok: false; readonly text: string };
 
+/** Stores what a bubble names. */
 export interface FileResolver {
   /** One file; `what` names the field in error texts. */
   resolve(address: FileAddress, what: string, signal: AbortSignal): Promise<ResolvedFile>;

@@ -8,6 +8,7 @@ import type { Bubble } from "../bubble.ts";
 import type { Authority } from "../session.ts";
 import type { Store } from "../store/store.ts";
 
+/** Who speaks, from where, and for whom. */
 export interface TargetSpeaker {
   readonly bot: Bot;
   readonly adapter: Adapter;
@@ -16,6 +17,7 @@ export interface TargetSpeaker {
   readonly authority: Authority;
 }
 
+/** The place a bubble goes to, or why it may not; `text` is for the model. */
 export type ResolvedTarget =
   | { readonly ok: true; readonly conversationKey: string; readonly place: Place; readonly elsewhere: boolean }
   | { readonly ok: false; readonly text: string };

@@ -8,6 +8,7 @@ import type { VaultCipher } from "../state/vault.ts";
 import type { Store } from "../store/store.ts";
 import { createMask, type Mask } from "./mask-secrets.ts";
 
+/** Knows every stored secret of the owner and hides it in texts. */
 export interface SecretMask {
   readonly mask: Mask;
   /** Masks every string inside a JSON-like value. */

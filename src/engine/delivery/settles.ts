@@ -10,6 +10,7 @@ import type { Log } from "../log.ts";
 import type { OwedSettle, Store } from "../store/store.ts";
 import type { AdapterLookup } from "./render-delivery.ts";
 
+/** Redraws of this process. */
 export interface Settles {
   /** Redraws what is owed now; calls that overlap are merged into one further pass. */
   run(): Promise<void>;

@@ -14,6 +14,7 @@ export interface ModelTool {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
+/** One step: everything the model reads. */
 export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
@@ -25,6 +26,7 @@ export interface ModelRequest {
   readonly cacheKey?: string;
 }
 
+/** Tokens of one step as the provider counts them; cached ones are part of the input. */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -43,6 +45,7 @@ export type ModelProblem =
   | "bad-request"
   | "not-configured";
 
+/** What came of a step: a reply to be stored, or a typed failure. */
 export type ModelReply =
   | {
       readonly ok: true;

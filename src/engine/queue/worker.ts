@@ -18,6 +18,7 @@ export interface RunningTurn {
   onSteer(listener: () => void): () => void;
 }
 
+/** What a worker is given. */
 export interface WorkerParts {
   readonly store: Store;
   readonly queue: RunQueue;
@@ -29,6 +30,7 @@ export interface WorkerParts {
   readonly metrics: Metrics;
 }
 
+/** The worker of this process. */
 export interface Worker {
   start(): void;
   /** Lets running turns end for `graceMs`, then makes them yield; they go on elsewhere or after a restart. */

@@ -6,6 +6,7 @@
 import type { PersonRef, Role } from "../person.ts";
 import type { AccessSettings } from "../settings.ts";
 
+/** May this person be served, and with which role. */
 export type AccessDecision =
   | { readonly allowed: true; readonly role: Role }
   /** `reason` is for the person; `silent` = say nothing (foreign bots never get an answer). */

@@ -16,6 +16,7 @@ import { toFileLabel } from "../store/file-names.ts";
 import type { Store } from "../store/store.ts";
 import type { Installations } from "./installations.ts";
 
+/** What contexts are made from. */
 export interface AdapterContextParts {
   readonly store: Store;
   readonly blobs: Blobs;

@@ -6,6 +6,7 @@
 import type { BotHandle } from "../bot.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
 
+/** One message and the bots it could be meant for. */
 export interface AddressingInput {
   readonly event: Pick<MessageEvent, "text" | "mentions" | "quoted" | "everyone" | "namesBot" | "from">;
   readonly direct: boolean;

@@ -6,10 +6,12 @@
 import type { BotHandle } from "../bot.ts";
 import type { MessageEvent } from "../inbound-event.ts";
 
+/** A command people can type. */
 export type Command = "stop" | "status" | "help";
 
 const COMMANDS: readonly Command[] = ["stop", "status", "help"];
 
+/** A command as it was typed. */
 export interface CommandCall {
   readonly command: Command;
   /** The bot named with it; absent = every bot of the conversation. */

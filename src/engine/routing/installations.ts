@@ -6,6 +6,7 @@
 import type { BotHandle, Installation } from "../bot.ts";
 import type { PersonRef } from "../person.ts";
 
+/** Lookups over our accounts. */
 export interface Installations {
   add(installation: Installation, botName: string): void;
   get(installationId: string): Installation | undefined;

@@ -8,7 +8,7 @@ import type { Reception } from "../inbound-event.ts";
 import type { NewMail, TakeIn } from "../store/store.ts";
 import { addressedBots } from "./addressing.ts";
 import { typedAnswer } from "./answers.ts";
-import { replyModeOf } from "./place.ts";
+import { nativeReplyTo, replyModeOf } from "./place.ts";
 import type { MessageCase, RouterParts } from "./router-parts.ts";
 
 const IGNORED: Reception = { status: "ignored" };
@@ -35,7 +35,7 @@ export async function takeMessage(parts: RouterParts, item: MessageCase): Promis
     parts.queue.signal(sessionId, "steer");
   }
   if ((item.view.openCards ?? []).some((card) => dismissedBy(item).includes(card.id))) parts.onSettleOwed();
-  if (result.full.length > 0) await parts.notices.mailboxFull(item, result.full);
+  if (result.full.length > 0) await parts.hostCards.mailboxFull(item, result.full);
   return woken.length > 0 ? { status: "accepted" } : IGNORED;
 }
 
@@ -81,11 +81,6 @@ function personMail(parts: RouterParts, item: MessageCase, audience: string): Ne
     orderAt: event.at,
     ...(parts.settings.limits.debounceMs > 0 ? { delayMs: parts.settings.limits.debounceMs } : {}),
   };
-}
-
-/** In a direct message the adapter may name a thread root to answer under; elsewhere it is the message itself. */
-export function nativeReplyTo(item: Pick<MessageCase, "event" | "ref">): string {
-  return item.ref.kind === "direct" ? (item.event.opensThread ?? item.event.platformId) : item.event.platformId;
 }
 
 /** A wake with the bot's own installation in its route. */

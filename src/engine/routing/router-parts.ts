@@ -8,8 +8,8 @@ import type { Role } from "../person.ts";
 import type { RunQueue } from "../queue/run-queue.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { PlaceView, Store } from "../store/store.ts";
+import type { HostCards } from "./host-cards.ts";
 import type { Installations } from "./installations.ts";
-import type { Notices } from "./notices.ts";
 import type { SecretIntake } from "./secret-intake.ts";
 
 /** Handed in by createEngine. */
@@ -17,7 +17,7 @@ export interface RouterParts {
   readonly store: Store;
   readonly queue: RunQueue;
   readonly installations: Installations;
-  readonly notices: Notices;
+  readonly hostCards: HostCards;
   readonly secrets: SecretIntake;
   readonly settings: EngineSettings;
   readonly log: Log;

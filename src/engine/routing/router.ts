@@ -78,7 +78,7 @@ async function refuse(
     threads: "strict",
   });
   if (denied.silent || named.length === 0) return IGNORED;
-  await parts.notices.denied(item, denied.reason);
+  await parts.hostCards.denied(item, denied.reason);
   return { status: "refused", reason: denied.reason };
 }
 

@@ -15,6 +15,7 @@ export type SealResult =
   | { readonly ok: true; readonly sealed: SealedSecret }
   | { readonly ok: false; readonly reason: string };
 
+/** Seals secrets and makes links to the form that takes them. */
 export interface SecretIntake {
   seal(card: Card, value: SecretValue, personId: string): SealResult;
   /** A one-time link to the masked form, or undefined when nobody could open it (SPEC C5). */

@@ -27,7 +27,7 @@ export async function runCommand(parts: RouterParts, item: MessageCase, call: Co
       : { channel: { members: [item.installation.botId], replyMode: "channel", audience: audienceOf(item.ref) } }),
   });
   if (result.status === "duplicate") return { status: "duplicate" };
-  await parts.notices.commandAnswer(item, call.command);
+  await parts.hostCards.commandAnswer(item, call.command);
   return { status: "accepted" };
 }
 
@@ -50,7 +50,7 @@ export async function stopConversation(
   for (const sessionId of outcome.sessionIds) parts.queue.signal(sessionId, "stop");
   if (outcome.refused)
     return { status: "refused", reason: "That work is for somebody else; they or an administrator can stop it." };
-  if (outcome.sessionIds.length === 0) await parts.notices.nothingToStop(event, key, outcome.cancelled);
+  if (outcome.sessionIds.length === 0) await parts.hostCards.nothingToStop(event, key, outcome.cancelled);
   return { status: "accepted" };
 }
 

@@ -11,6 +11,7 @@ import { serverPoolOptions } from "./pool.ts";
 import { createPrismaStore } from "./prisma-store.ts";
 import type { Store } from "./store.ts";
 
+/** Which database, and what to tell when it dies. */
 export interface OpenStoreOptions {
   /** "" = embedded. */
   readonly databaseUrl: string;

@@ -5,336 +5,69 @@
  * Leases and due times use the database's clock.
  */
 
-import type { KeyValueStore, Piece, Place, Receipt } from "../adapter.ts";
+import type { KeyValueStore } from "../adapter.ts";
 import type { Bot, Installation } from "../bot.ts";
-import type { Card, CardAnswer, CardKind, CardOutcome, CardSpec, CardState } from "../card.ts";
-import type { Channel, Conversation, ConversationRef, ReplyMode, Route } from "../conversation.ts";
+import type { Card } from "../card.ts";
+import type { ConversationRef, ReplyMode } from "../conversation.ts";
 import type { FileRef } from "../file-ref.ts";
-import type { Mail, MailBody, MailKind } from "../mail.ts";
-import type { ModelCall, ModelMessage } from "../model-message.ts";
 import type { PersonRef } from "../person.ts";
-import type { Authority, Claim, Session, Turn, TurnOutcome, TurnProgress } from "../session.ts";
+import type { Claim, Turn, TurnProgress } from "../session.ts";
 import type { ToolResult } from "../tool.ts";
-import type { Entry, EntryAuthor, EntryKind, EntryMark } from "../transcript.ts";
+import type { Entry } from "../transcript.ts";
+import type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
+import type {
+  AmendMessage,
+  AmendResult,
+  BotSeed,
+  InstallationSeed,
+  NewEntry,
+  NewMail,
+  PendingFile,
+  PlaceView,
+  SealedSecret,
+  TakeIn,
+  TakeInResult,
+} from "./store-intake.ts";
+import type {
+  BeginTurn,
+  CallRef,
+  ClaimRequest,
+  ClaimResult,
+  CommitInput,
+  CommitReply,
+  FinishTurn,
+  NewDelivery,
+  SessionView,
+  StateNode,
+} from "./store-turns.ts";
 
-// ---- configuration -----------------------------------------------------------------------------------------------------------------
-
-/** A bot of the settings file, as synchronised at start. */
-export interface BotSeed {
-  readonly id: string;
-  readonly name: string;
-  readonly role: string;
-  readonly model: string;
-  readonly lanes: number;
-}
-
-export interface InstallationSeed {
-  readonly botId: string;
-  readonly platform: string;
-  readonly appId: string;
-  readonly workspaceId: string;
-  readonly botUserId: string;
-  readonly otherIds: readonly string[];
-  readonly credentialRef: string;
-}
-
-// ---- intake ------------------------------------------------------------------------------------------------------------------------
-
-/** Everything the router needs to decide about one event, read in one query. */
-export interface PlaceView {
-  readonly conversation?: Conversation;
-  readonly channel?: Channel;
-  /** Sessions of this conversation: which bots take part. */
-  readonly sessions: readonly { readonly sessionId: string; readonly botId: string; readonly running: boolean }[];
-  /** Open cards of this conversation, oldest first. */
-  readonly openCards: readonly Card[];
-  /** Installations of our bots that are known to be in this channel (those that delivered an event from it or were seen as members). */
-  readonly bots: readonly { readonly bot: Bot; readonly installation: Installation }[];
-  /** Outcome of an earlier copy of this event, if any. */
-  readonly mark?: "stored" | "ignored";
-}
-
-export interface NewEntry {
-  readonly author: EntryAuthor;
-  readonly kind: EntryKind;
-  readonly platformId?: string;
-  readonly at: Date;
-  readonly text: string;
-  /** JSON beside the text (for example the structured answer of a card). */
-  readonly body: unknown;
-  readonly files: readonly FileRef[];
-  /** Native id of the message it replies to; resolved to an address through entries and receipts of this conversation. */
-  readonly nativeReplyTo?: string;
-}
-
-export interface NewMail {
-  readonly kind: MailKind;
-  readonly body: MailBody;
-  readonly authorId?: string;
-  readonly authorName?: string;
-  readonly route: string;
-  readonly audience: string;
-  readonly hops: number;
-  readonly orderAt: Date;
-  /** Milliseconds from now; 0 = due at once. */
-  readonly delayMs?: number;
-}
-
-/** A file to fetch after the acknowledgement (SPEC W8). `source` is what the adapter needs to fetch it. */
-export interface PendingFile {
-  readonly id: string;
-  readonly name: string;
-  readonly mediaType?: string;
-  readonly size?: number;
-  readonly source: unknown;
-  readonly audience: string;
-}
-
-export interface SealedSecret {
-  readonly botId: string;
-  readonly connector: string;
-  readonly field: string;
-  readonly keyId: string;
-  readonly nonce: Uint8Array<ArrayBuffer>;
-  readonly ciphertext: Uint8Array<ArrayBuffer>;
-  readonly tag: Uint8Array<ArrayBuffer>;
-  readonly personId: string;
-}
-
-/** One inbound event as one transaction: dedupe mark, place, entry, card claim, sealed secret, sessions and mail (SPEC T1). */
-export interface TakeIn {
-  readonly dedupeKey: string;
-  /** ignored: only the mark is written (a better copy may still be accepted). */
-  readonly outcome: "stored" | "ignored";
-  readonly ref: ConversationRef;
-  readonly conversationKey: string;
-  readonly channel?: { readonly members: readonly string[]; readonly replyMode: ReplyMode; readonly audience: string };
-  readonly person?: PersonRef;
-  readonly entry?: NewEntry;
-  readonly files?: readonly PendingFile[];
-  /** Bots that get a session here; with mail they wake. */
-  readonly wake: readonly { readonly botId: string; readonly installationId: string; readonly mail?: NewMail }[];
-  /** Claims a card atomically; when it is no longer open nothing else of this event is stored and the result says `late`. */
-  readonly card?: {
-    readonly cardId: string;
-    readonly state: Extract<CardState, "answered" | "dismissed">;
-    readonly by: PersonRef;
-    readonly answer?: CardAnswer;
-    readonly secret?: SealedSecret;
-    /** Consumes this one-time link in the same transaction. */
-    readonly tokenHash?: string;
-  };
-  /** Cards the person moved on from (SPEC C4): marked skipped; those in `dismiss` become dismissed and owe a settle. */
-  readonly skip?: readonly string[];
-  readonly dismiss?: readonly string[];
-  readonly mailLimit: number;
-}
-
-export type TakeInResult =
-  | {
-      readonly status: "stored";
-      readonly entry?: Entry;
-      readonly woken: readonly { readonly sessionId: string; readonly rank: number }[];
-      readonly full: readonly string[];
-    }
-  | { readonly status: "ignored" | "duplicate" }
-  | { readonly status: "late"; readonly card?: Card };
-
-/** An edit or deletion of a person's message (SPEC T6), decided inside by what became of its mail. */
-export interface AmendMessage {
-  readonly dedupeKey: string;
-  readonly conversationKey: string;
-  readonly platformId: string;
-  readonly mark: EntryMark;
-  /** What the model is told when the text is being worked on right now. */
-  readonly steering: string;
-}
-
-export type AmendResult =
-  | { readonly status: "replaced" | "cancelled" | "marked" | "unknown" | "duplicate" }
-  | { readonly status: "steered"; readonly woken: readonly { readonly sessionId: string; readonly rank: number }[] };
-
-// ---- turns -------------------------------------------------------------------------------------------------------------------------
-
-export interface ClaimRequest {
-  /** Any session of the bot; the claim may be on another session of the same bot that is first in order. */
-  readonly sessionId: string;
-  readonly owner: string;
-  readonly leaseMs: number;
-  /** SPEC T2: a person waiting this long opens another lane. */
-  readonly waitMs: number;
-  readonly ageingMs: number;
-}
-
-export type ClaimResult =
-  | { readonly claim: Claim }
-  /** Nothing to do now; when `retryInMs` is set a waiting person may open a lane then. */
-  | { readonly claim: null; readonly retryInMs?: number };
-
-/** A node of a session's model state: what the model was told, what it said, what its tools returned (SPEC X5). */
-export interface StateNode {
-  readonly hash: string;
-  readonly parent: string | null;
-  readonly kind: "input" | "reply" | "results" | "summary";
-  readonly message: ModelMessage;
-}
-
-export interface StoredCall {
-  readonly index: number;
-  readonly call: ModelCall;
-  readonly state: "pending" | "started" | "done";
-  readonly result?: ToolResult;
-  /** Set when the call committed a bubble. */
-  readonly entryId?: string;
-}
-
-/** Everything a worker needs to go on with a session, read in one query. */
-export interface SessionView {
-  readonly session: Session;
-  readonly bot: Bot;
-  readonly conversation: Conversation;
-  readonly installation?: Installation;
-  /** The unfinished turn, if any. */
-  readonly turn?: Turn;
-  /** Calls of that turn's newest step, in call order. */
-  readonly calls: readonly StoredCall[];
-  /** Due mail in the order it will be taken (SPEC T2), at most 50. */
-  readonly due: readonly Mail[];
-  /** Mail the unfinished turn has taken, oldest first. */
-  readonly taken: readonly Mail[];
-}
-
-export interface BeginTurn {
-  readonly turnId: string;
-  readonly route: Route;
-  readonly authority: Authority;
-  readonly progress: TurnProgress;
-  readonly mailIds: readonly string[];
-}
-
-/** What the model will read next, committed before it is asked: results of the last step and new input (SPEC T4, T5). */
-export interface CommitInput {
-  readonly turnId: string;
-  readonly nodes: readonly StateNode[];
-  /** Mail consumed by this input, beyond what the turn has taken already. */
-  readonly mailIds: readonly string[];
-  readonly authority?: Authority;
-  readonly route?: Route;
-  /** Highest entry seq now shown to the model. */
-  readonly cursor: number;
-  readonly progress: TurnProgress;
-}
-
-export interface CommitReply {
-  readonly turnId: string;
-  /** The step this reply belongs to: the turn's step rises to it. */
-  readonly step: number;
-  readonly node: StateNode;
-  readonly calls: readonly ModelCall[];
-  readonly progress: TurnProgress;
-}
-
-export interface CallRef {
-  readonly turnId: string;
-  readonly step: number;
-  readonly index: number;
-}
-
-/** A bubble or host card about to be said: entry, pieces and card in one transaction with the call's effect (DESIGN §4 commitSend). */
-export interface NewDelivery {
-  readonly entryId: string;
-  readonly conversationKey: string;
-  readonly botId: string;
-  readonly botName: string;
-  readonly kind: Extract<EntryKind, "bubble" | "host-card">;
-  readonly text: string;
-  /** The Delivery, stored so that a card can be redrawn. */
-  readonly body: unknown;
-  readonly files: readonly FileRef[];
-  readonly replyTo?: string;
-  /** n of the last person message the turn consumed; the bubble's address is t<n>s<k> (SPEC M8). Ignored for host cards. */
-  readonly personCount: number;
-  readonly place: Place;
-  readonly nativeChannel: string;
-  readonly pieces: readonly unknown[];
-  readonly card?: {
-    readonly id: string;
-    readonly kind: CardKind;
-    readonly spec: CardSpec;
-    readonly allowed: readonly string[];
-    readonly sessionId?: string;
-    readonly turnId?: string;
-    readonly ttlMs?: number;
-  };
-}
-
-export interface FinishTurn {
-  readonly turnId: string;
-  readonly status: "done" | "failed";
-  readonly outcome: TurnOutcome;
-  readonly nodes: readonly StateNode[];
-  readonly progress: TurnProgress;
-  /** Mail to leave for later, for example an apology owed. */
-  readonly mail?: readonly NewMail[];
-  /** Host cards said with the end of the turn, same transaction. */
-  readonly hostCards?: readonly NewDelivery[];
-  /** Also cancels the stopper's own waiting mail (SPEC T5). */
-  readonly cancelMailOf?: string;
-}
-
-// ---- delivery ----------------------------------------------------------------------------------------------------------------------
-
-export interface SenderClaim {
-  readonly nativeChannel: string;
-  readonly owner: string;
-  readonly fence: number;
-  /** True when an earlier sender's lease had run out: its attempts may still be on their way. */
-  readonly takenOver: boolean;
-}
-
-export interface OutboxPiece extends Piece {
-  readonly entryId: string;
-  readonly platform: string;
-  readonly state: "due" | "sending" | "sent" | "failed";
-}
-
-export type PieceClose =
-  | { readonly to: "sent"; readonly receipt: Receipt }
-  | { readonly to: "failed"; readonly problem: string; readonly text: string }
-  /** Again after `delayMs`; `lookUp` = the outcome is unknown, ask the platform first. */
-  | { readonly to: "due"; readonly delayMs: number; readonly lookUp: boolean; readonly text: string };
-
-/** How far the pieces of an entry are. `failed` names the first permanent failure. */
-export interface SendState {
-  readonly entryId: string;
-  readonly address?: string;
-  readonly open: number;
-  readonly sent: number;
-  readonly failed?: string;
-  readonly nativeIds: readonly string[];
-}
-
-/** What closing a piece completed. */
-export interface ClosedPiece {
-  readonly entryId: string;
-  readonly entryClosed: boolean;
-  readonly failed: boolean;
-  readonly sessionId?: string;
-  /** A card on this entry is no longer open and must be redrawn. */
-  readonly settleOwed: boolean;
-}
-
-export interface OwedSettle {
-  readonly card: Card;
-  readonly outcome: CardOutcome;
-  readonly deliveryBody: unknown;
-  readonly place: Place;
-  readonly receipts: readonly Receipt[];
-  readonly platform: string;
-  readonly attempts: number;
-}
-
-// ---- the contract ------------------------------------------------------------------------------------------------------------------
+export type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
+export type {
+  AmendMessage,
+  AmendResult,
+  BotSeed,
+  InstallationSeed,
+  NewEntry,
+  NewMail,
+  PendingFile,
+  PlaceView,
+  SealedSecret,
+  TakeIn,
+  TakeInResult,
+} from "./store-intake.ts";
+export type {
+  BeginTurn,
+  CallRef,
+  ClaimRequest,
+  ClaimResult,
+  CommitInput,
+  CommitReply,
+  FinishTurn,
+  NewDelivery,
+  SessionView,
+  StateNode,
+  StoredCall,
+} from "./store-turns.ts";
 
 export interface Store {
   // configuration

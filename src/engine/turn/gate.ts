@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { Bubble } from "../bubble.ts";
 import type { TurnProgress } from "../session.ts";
 
+/** Limits the gate looks at. */
 export interface GateLimits {
   readonly bubblesPerTurn: number;
 }
@@ -13,6 +14,7 @@ export interface GateLimits {
 /** Refusals in a row that end the turn. */
 export const MAX_REFUSED_IN_ROW = 5;
 
+/** Whether a bubble may be said; `text` tells the model why not. */
 export type GateDecision =
   | { readonly open: true; readonly print: string }
   | { readonly open: false; readonly text: string; readonly repeated: boolean };

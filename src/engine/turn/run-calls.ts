@@ -12,6 +12,7 @@ import { awaitReceipt, createToolContext } from "./tool-context.ts";
 import { toolsFor } from "./tool-set.ts";
 import type { TurnRun } from "./turn-run.ts";
 
+/** Name of the only voice. */
 export const SEND_TOOL = "SendMessage";
 
 /** Runs what is not done yet; returns when every call of the step has a result, or the turn was cancelled. */

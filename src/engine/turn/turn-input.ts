@@ -13,6 +13,7 @@ import type { Entry } from "../transcript.ts";
 import { authorityOf, joinAuthority } from "./take-mail.ts";
 import type { TurnRun } from "./turn-run.ts";
 
+/** Mail that joins a turn, and what its commit moves. */
 export interface TurnInput {
   readonly message: ModelMessage;
   readonly mail: readonly Mail[];

@@ -44,6 +44,7 @@ export interface TurnControl {
   onSteer(listener: () => void): () => void;
 }
 
+/** A turn in memory. */
 export interface TurnRun {
   readonly parts: TurnParts;
   readonly claim: Claim;

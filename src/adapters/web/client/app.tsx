@@ -18,9 +18,9 @@ export function App({ playground }: { playground: Playground }) {
 
 function Waiting({ text }: { text: string }) {
   return (
-    <main class="waiting" role="status">
+    <main class="waiting">
       <span class="spinner" aria-hidden="true" />
-      {text}
+      <p role="status">{text}</p>
     </main>
   );
 }

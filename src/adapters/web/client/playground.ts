@@ -22,6 +22,7 @@ import {
   withState,
 } from "./model.ts";
 import { loadOutgoing, Outbox, saveOutgoing } from "./outbox.ts";
+import { randomId } from "./random-id.ts";
 import { LiveStream } from "./stream.ts";
 
 /** The page's one controller. */
@@ -237,10 +238,4 @@ function pathOf(channelId: string): string {
 
 function words(error: unknown): string {
   return error instanceof ApiError ? error.message : "Something went wrong. Try again.";
-}
-
-/** A random id; also where the page is not served over https. */
-export function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -10,10 +10,11 @@ import { newId } from "../ids.ts";
 import type { StopEvent } from "../inbound-event.ts";
 import type { Store } from "../store/store.ts";
 import type { Installations } from "./installations.ts";
-import { nativeReplyTo } from "./message.ts";
+import { nativeReplyTo } from "./place.ts";
 import type { MessageCase } from "./router-parts.ts";
 
-export interface Notices {
+/** What the host says outside turns; each call says it at most once. */
+export interface HostCards {
   denied(item: MessageCase, reason: string): Promise<void>;
   mailboxFull(item: MessageCase, botIds: readonly string[]): Promise<void>;
   commandAnswer(item: MessageCase, command: "status" | "help"): Promise<void>;
@@ -34,13 +35,13 @@ interface Said {
 
 const HOUR_MS = 3_600_000;
 
-/** Notices through the outbox of the platform they answer on. */
-export function createNotices(parts: {
+/** HostCards through the outbox of the platform they answer on. */
+export function createHostCards(parts: {
   readonly store: Store;
   readonly adapters: AdapterLookup;
   readonly installations: Installations;
   readonly nudge: (nativeChannel: string) => void;
-}): Notices {
+}): HostCards {
   const say = async (said: Said): Promise<void> => {
     const adapter = parts.adapters(said.place.ref.platform);
     if (!adapter) return;

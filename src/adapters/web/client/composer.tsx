@@ -1,0 +1,141 @@
+/**
+ * The field to write in: Enter sends, Shift+Enter starts a line, files are attached by button, paste or drop, "@" offers names in channels.
+ * What is written but not sent stays per channel while the page is open.
+ */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { WireChannel } from "../wire.ts";
+import { AttachButton, AttachedFiles } from "./attachments.tsx";
+import { SendIcon } from "./icons.tsx";
+import { mentionAt, mentionables } from "./mentions.ts";
+import { MentionList } from "./mention-list.tsx";
+import type { Playground } from "./playground.ts";
+import { useAttachments } from "./use-attachments.ts";
+
+/** The bottom of a conversation. */
+export function Composer({ playground, channel }: { playground: Playground; channel: WireChannel }) {
+  const draft = useDraft(channel.id);
+  const attachments = useAttachments();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const mention = useMention(playground, channel, draft.text, field, draft.set);
+  const names = playground.model.bots.filter((bot) => channel.bots.includes(bot.id)).map((bot) => bot.name);
+  const hint = channel.kind === "direct" ? `Message ${channel.name}` : `Message #${channel.name}${names[0] ? `, @${names[0]} to ask` : ""}`;
+  const ready = (draft.text.trim() !== "" || attachments.done.length > 0) && !attachments.busy;
+  const send = () => {
+    if (!ready) return;
+    playground.say(channel.id, draft.text.trim(), attachments.done);
+    draft.set("");
+    attachments.clear();
+    field.current?.focus();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.isComposing || mention.onKey(event)) return;
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    send();
+  };
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    attachments.add(event.dataTransfer?.files);
+  };
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={onDrop}
+    >
+      <AttachedFiles attachments={attachments} />
+      <MentionList mention={mention} />
+      <div class="composer-row">
+        <AttachButton onFiles={attachments.add} />
+        <textarea
+          id="composer"
+          ref={field}
+          rows={1}
+          value={draft.text}
+          placeholder={hint}
+          aria-label={hint}
+          aria-autocomplete={channel.kind === "channel" ? "list" : undefined}
+          aria-controls={mention.open ? "mention-list" : undefined}
+          aria-activedescendant={mention.open ? `mention-${mention.index}` : undefined}
+          onInput={(event) => {
+            draft.set(event.currentTarget.value);
+            mention.look();
+          }}
+          onKeyDown={onKey}
+          onClick={mention.look}
+          onPaste={(event) => attachments.add(event.clipboardData?.files)}
+        />
+        <button type="submit" class="primary send" aria-label="Send" disabled={!ready}>
+          <SendIcon />
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Unsent text, kept per channel for this visit, and a field that grows with it. */
+function useDraft(channelId: string) {
+  const key = `parley.draft.${channelId}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
+  const set = (next: string) => {
+    setText(next);
+    if (next) sessionStorage.setItem(key, next);
+    else sessionStorage.removeItem(key);
+  };
+  useEffect(() => {
+    if (matchMedia("(pointer: fine)").matches) document.getElementById("composer")?.focus();
+  }, []);
+  return { text, set };
+}
+
+/** The state of "@…" completion: what is offered, which is marked, and what keys do to it. */
+function useMention(
+  playground: Playground,
+  channel: WireChannel,
+  text: string,
+  field: { readonly current: HTMLTextAreaElement | null },
+  setText: (text: string) => void,
+) {
+  const [caret, setCaret] = useState(0);
+  const [index, setIndex] = useState(0);
+  const [closedAt, setClosedAt] = useState(-1);
+  const typed = channel.kind === "channel" ? mentionAt(text, caret) : undefined;
+  const offers = typed && typed.start !== closedAt ? mentionables(playground.model, channel, typed.query) : [];
+  const open = offers.length > 0;
+  const look = () => {
+    setCaret(field.current?.selectionStart ?? 0);
+    setIndex(0);
+  };
+  const pick = (name: string) => {
+    if (!typed) return;
+    const before = `${text.slice(0, typed.start)}@${name} `;
+    setText(before + text.slice(caret));
+    setClosedAt(-1);
+    setCaret(before.length);
+    requestAnimationFrame(() => field.current?.setSelectionRange(before.length, before.length));
+    field.current?.focus();
+  };
+  const onKey = (event: KeyboardEvent): boolean => {
+    if (!open || !typed) return false;
+    const offer = offers[index];
+    const moves: Record<string, () => void> = {
+      ArrowDown: () => setIndex((index + 1) % offers.length),
+      ArrowUp: () => setIndex((index - 1 + offers.length) % offers.length),
+      Enter: () => offer && pick(offer.name),
+      Tab: () => offer && pick(offer.name),
+      Escape: () => setClosedAt(typed.start),
+    };
+    const move = event.shiftKey ? undefined : moves[event.key];
+    if (!move) return false;
+    event.preventDefault();
+    event.stopPropagation();
+    move();
+    return true;
+  };
+  return { open, offers, index, look, pick, onKey };
+}

@@ -1,0 +1,179 @@
+/** One emulated Slack with the real adapter on it, without an engine: tests say what `receive` answers and look at what was handed over. */
+
+import { createSlackAdapter } from "../../src/adapters/slack/index.ts";
+import { DEFAULT_SUPERVISION, type SupervisorOptions } from "../../src/adapters/slack/supervisor.ts";
+import type {
+  Adapter,
+  AdapterContext,
+  AdapterRoute,
+  ConversationRef,
+  FileRef,
+  InboundEvent,
+  MessageEvent,
+  Place,
+  Reception,
+} from "../../src/engine/index.ts";
+import { createSystemClock } from "../../src/engine/index.ts";
+import {
+  type App,
+  type Channel,
+  type Slack,
+  type SlackOptions,
+  startSlack,
+  type User,
+} from "../emulators/slack/index.ts";
+import { createMemoryKv } from "../support/memory-kv.ts";
+
+/** Options: which bots there are, how connections are watched. */
+export interface SlackWorldOptions {
+  readonly bots?: readonly string[];
+  readonly mode?: "socket" | "http";
+  readonly supervision?: Partial<SupervisorOptions>;
+  readonly slack?: SlackOptions;
+  readonly scopes?: string[];
+  /** False: the test starts the adapter itself. */
+  readonly start?: boolean;
+}
+
+export interface SlackWorld {
+  readonly slack: Slack;
+  readonly adapter: Adapter;
+  readonly bots: readonly App[];
+  readonly ada: App;
+  readonly alice: User;
+  readonly bob: User;
+  readonly general: Channel;
+  readonly received: InboundEvent[];
+  readonly logs: string[];
+  readonly metrics: string[];
+  readonly route: () => AdapterRoute | undefined;
+  receiveWith(answer: (event: InboundEvent) => Promise<Reception>): void;
+  startBot(app: App, secrets?: Record<string, string>): Promise<void>;
+  placeFor(event: MessageEvent): Place;
+  placeIn(ref: Partial<ConversationRef> & Pick<ConversationRef, "kind" | "channelId">, app?: App): Place;
+  file(name: string, mediaType: string, bytes: string): FileRef;
+  message(text: string): Promise<MessageEvent>;
+  close(): Promise<void>;
+}
+
+/** Starts Slack, the bots, two people and a channel they are all in. */
+export async function openSlackWorld(options: SlackWorldOptions = {}): Promise<SlackWorld> {
+  const slack = await startSlack({ retryDelaysMs: [0, 100, 200], ...options.slack });
+  const mode = options.mode ?? "socket";
+  const bots = (options.bots ?? ["Ada"]).map((name) =>
+    slack.addApp({ name, mode, ...(options.scopes ? { scopes: options.scopes } : {}) }),
+  );
+  const [ada] = bots;
+  if (!ada) throw new Error("a world needs a bot");
+  const alice = slack.addPerson("Alice");
+  const bob = slack.addPerson("Bob");
+  const general = slack.addChannel("general", [...bots, alice, bob]);
+  const state = createContext();
+  const adapter = createSlackAdapter({
+    apiUrl: slack.apiUrl,
+    supervision: { ...DEFAULT_SUPERVISION, backoffMs: [20, 50, 100], refusedMs: 150, ...options.supervision },
+  });
+  const startBot = (app: App, secrets?: Record<string, string>) =>
+    adapter.start(
+      { botId: app.name.toLowerCase(), name: app.name, role: "Tester", settings: secrets ?? secretsOf(app) },
+      state.context,
+    );
+  const world: SlackWorld = {
+    slack,
+    adapter,
+    bots,
+    ada,
+    alice,
+    bob,
+    general,
+    ...state,
+    startBot,
+    placeIn: (ref, app = ada) => ({
+      installationId: `i-${app.appId}`,
+      ref: { platform: "slack", workspaceId: slack.team.id, ...ref },
+    }),
+    placeFor: (event) => placeFor(event),
+    message: (text) =>
+      slack.waitUntil(
+        () => state.received.find((one): one is MessageEvent => one.type === "message" && one.text.includes(text)),
+        `the message ${text}`,
+        5000,
+      ),
+    close: async () => {
+      await adapter.stop();
+      await slack.close();
+    },
+  };
+  if (options.start !== false) for (const app of bots) await startBot(app);
+  return world;
+}
+
+function secretsOf(app: App): Record<string, string> {
+  return app.mode === "http"
+    ? { botToken: app.botToken, signingSecret: app.signingSecret }
+    : { botToken: app.botToken, appToken: app.appToken };
+}
+
+/** As the router does it: a channel message is answered in the thread it opens, a direct one below itself. */
+function placeFor(event: MessageEvent): Place {
+  const { conversation, opensThread, installationId } = event;
+  if (conversation.kind === "channel" && opensThread !== undefined) {
+    return { installationId, ref: { ...conversation, kind: "thread", threadId: opensThread } };
+  }
+  return { installationId, ref: conversation, ...(opensThread === undefined ? {} : { nativeReplyTo: opensThread }) };
+}
+
+function createContext() {
+  const received: InboundEvent[] = [];
+  const logs: string[] = [];
+  const metrics: string[] = [];
+  const files = new Map<string, string>();
+  const routes: AdapterRoute[] = [];
+  let answer = (_event: InboundEvent): Promise<Reception> => Promise.resolve({ status: "accepted" });
+  const write = (fields: object, msg: string) => void logs.push(`${msg} ${JSON.stringify(fields)}`);
+  const log = { debug: write, info: write, warn: write, error: write, child: () => log };
+  const context: AdapterContext = {
+    receive: (event) => {
+      received.push(event);
+      return answer(event);
+    },
+    kv: createMemoryKv(),
+    guardedFetch: () => Promise.resolve({ ok: false, reason: "cancelled", text: "not here" }),
+    clock: createSystemClock(),
+    log,
+    metrics: { count: (name) => void metrics.push(name), observe: () => undefined },
+    route: (route) => void routes.push(route),
+    identify: (account, facts) =>
+      Promise.resolve({ id: `i-${facts.appId}`, botId: account.botId, platform: "slack", orgId: "o", ...facts }),
+    openFile: (file) => Promise.resolve(bytesOf(files.get(file.sha256) ?? "")),
+    storeFile: () => Promise.resolve({ ok: false, text: "not here" }),
+    publicUrl: "",
+    readSecretLink: () => Promise.resolve(null),
+  };
+  return {
+    received,
+    logs,
+    metrics,
+    context,
+    route: () => routes[0],
+    receiveWith: (next: typeof answer) => {
+      answer = next;
+    },
+    file: (name: string, mediaType: string, bytes: string): FileRef => {
+      const sha256 = Buffer.from(name).toString("hex").padEnd(64, "0");
+      files.set(sha256, bytes);
+      return {
+        sha256,
+        ext: name.split(".").at(-1) ?? "",
+        name,
+        mediaType,
+        size: Buffer.byteLength(bytes),
+        alt: `the file ${name}`,
+      };
+    },
+  };
+}
+
+async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
+  yield Buffer.from(text);
+}

@@ -1,0 +1,34 @@
+/** The suite every store passes, section by section. A world is opened once per section group and shared by its tests. */
+import { afterAll, beforeAll, describe } from "vitest";
+import { testAmendments } from "./contract-amendments.ts";
+import { testCards } from "./contract-cards.ts";
+import { testClaims } from "./contract-claims.ts";
+import { testConfiguration } from "./contract-configuration.ts";
+import { testIntake } from "./contract-intake.ts";
+import { testOutbox } from "./contract-outbox.ts";
+import { testTranscript } from "./contract-transcript.ts";
+import { testTurns } from "./contract-turns.ts";
+import type { StoreWorld } from "./store-world.ts";
+
+/** Registers all sections for one kind of database. */
+export function testStore(name: string, open: () => Promise<StoreWorld>): void {
+  describe(name, () => {
+    let world: StoreWorld | undefined;
+    const current = () => {
+      if (!world) throw new Error("the world is not open");
+      return world;
+    };
+    beforeAll(async () => {
+      world = await open();
+    });
+    afterAll(() => world?.close());
+    testConfiguration(current);
+    testIntake(current);
+    testAmendments(current);
+    testTranscript(current);
+    testCards(current);
+    testClaims(current);
+    testTurns(current);
+    testOutbox(current);
+  });
+}
