@@ -11,7 +11,8 @@ import type { MailBody } from "../mail.ts";
 import type { PersonRef, Role } from "../person.ts";
 import type { NewEntry, SealedSecret, TakeIn } from "../store/store.ts";
 import { decideAccess } from "./access.ts";
-import type { MessageCase, RouterParts } from "./router-parts.ts";
+import type { MessageCase } from "./message-case.ts";
+import type { RouterParts } from "./router-parts.ts";
 
 type CardEvent = AnswerEvent | DismissEvent | SecretEvent | SecretLinkEvent;
 

@@ -10,8 +10,8 @@ import { newId } from "../ids.ts";
 import type { StopEvent } from "../inbound-event.ts";
 import type { Store } from "../store/store.ts";
 import type { Installations } from "./installations.ts";
-import { nativeReplyTo } from "./place.ts";
-import type { MessageCase } from "./router-parts.ts";
+import type { MessageCase } from "./message-case.ts";
+import { nativeReplyTo } from "./message-case.ts";
 
 /** What the host says outside turns; each call says it at most once. */
 export interface HostCards {

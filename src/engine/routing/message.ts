@@ -8,8 +8,10 @@ import type { Reception } from "../inbound-event.ts";
 import type { NewMail, TakeIn } from "../store/store.ts";
 import { addressedBots } from "./addressing.ts";
 import { typedAnswer } from "./answers.ts";
-import { nativeReplyTo, replyModeOf } from "./place.ts";
-import type { MessageCase, RouterParts } from "./router-parts.ts";
+import type { MessageCase } from "./message-case.ts";
+import { nativeReplyTo } from "./message-case.ts";
+import { replyModeOf } from "./place.ts";
+import type { RouterParts } from "./router-parts.ts";
 
 const IGNORED: Reception = { status: "ignored" };
 

@@ -55,8 +55,3 @@ export function botsHere(view: PlaceView, installation: Installation, known: Ins
     return own ? [known.handleOf(own)] : [];
   });
 }
-
-/** In a direct message the adapter may name a thread root to answer under; elsewhere it is the message itself. */
-export function nativeReplyTo(item: { readonly event: MessageEvent; readonly ref: ConversationRef }): string {
-  return item.ref.kind === "direct" ? (item.event.opensThread ?? item.event.platformId) : item.event.platformId;
-}

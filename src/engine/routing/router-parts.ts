@@ -1,13 +1,9 @@
-/** What the files of routing/ share: the parts they are given and the message they decide about. */
+/** What the files of routing/ are given by createEngine. */
 
-import type { BotHandle, Installation } from "../bot.ts";
-import type { ConversationRef } from "../conversation.ts";
-import type { MessageEvent } from "../inbound-event.ts";
 import type { Log, Metrics } from "../log.ts";
-import type { Role } from "../person.ts";
 import type { RunQueue } from "../queue/run-queue.ts";
 import type { EngineSettings } from "../settings.ts";
-import type { PlaceView, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { HostCards } from "./host-cards.ts";
 import type { Installations } from "./installations.ts";
 import type { SecretIntake } from "./secret-intake.ts";
@@ -24,15 +20,4 @@ export interface RouterParts {
   readonly metrics: Metrics;
   /** A card was answered: its redraw is owed. */
   readonly onSettleOwed: () => void;
-}
-
-/** A message together with everything needed to decide about it. */
-export interface MessageCase {
-  readonly event: MessageEvent;
-  readonly ref: ConversationRef;
-  readonly key: string;
-  readonly view: PlaceView;
-  readonly installation: Installation;
-  readonly bots: readonly BotHandle[];
-  readonly role: Role;
 }

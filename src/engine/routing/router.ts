@@ -11,8 +11,9 @@ import { amendEvent } from "./amendments.ts";
 import { receiveAnswer } from "./answers.ts";
 import { readCommand } from "./commands.ts";
 import { ignoredIntake, takeMessage } from "./message.ts";
+import type { MessageCase } from "./message-case.ts";
 import { botsHere, readPlace, replyModeOf } from "./place.ts";
-import type { MessageCase, RouterParts } from "./router-parts.ts";
+import type { RouterParts } from "./router-parts.ts";
 import { runCommand, stopConversation } from "./stop.ts";
 
 const IGNORED: Reception = { status: "ignored" };

@@ -8,7 +8,8 @@ import type { Reception, StopEvent } from "../inbound-event.ts";
 import type { PersonRef, Role } from "../person.ts";
 import { decideAccess } from "./access.ts";
 import type { CommandCall } from "./commands.ts";
-import type { MessageCase, RouterParts } from "./router-parts.ts";
+import type { MessageCase } from "./message-case.ts";
+import type { RouterParts } from "./router-parts.ts";
 
 /** Runs a typed command once, whichever copy of the message comes first. */
 export async function runCommand(parts: RouterParts, item: MessageCase, call: CommandCall): Promise<Reception> {

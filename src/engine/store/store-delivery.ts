@@ -3,6 +3,7 @@
 import type { Piece, Place, Receipt } from "../adapter.ts";
 import type { Card, CardOutcome } from "../card.ts";
 
+/** The permission to post in a native channel until the lease ends. */
 export interface SenderClaim {
   readonly nativeChannel: string;
   readonly owner: string;

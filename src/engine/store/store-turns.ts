@@ -12,6 +12,7 @@ import type { ToolResult } from "../tool.ts";
 import type { EntryKind } from "../transcript.ts";
 import type { NewMail } from "./store-intake.ts";
 
+/** Who asks for a claim, and with which patience. */
 export interface ClaimRequest {
   /** Any session of the bot; the claim may be on another session of the same bot that is first in order. */
   readonly sessionId: string;

@@ -69,6 +69,7 @@ export type {
   StoredCall,
 } from "./store-turns.ts";
 
+/** The store. See the opening comment for what holds for every operation. */
 export interface Store {
   // configuration
   syncBots(orgId: string, bots: readonly BotSeed[]): Promise<readonly Bot[]>;

@@ -61,9 +61,9 @@ function hostCardOf(run: TurnRun, end: LoopEnd): HostCard | undefined {
     case "failed":
       return owesAnswer(run) ? retryCard(failureText(run.bot.name, end.reply)) : undefined;
     case "cancelled":
-      return notice("Stopped.");
+      return plainCard("Stopped.");
     case "cap":
-      return owesAnswer(run) && end.text ? notice(`${run.bot.name}: ${end.text}`) : undefined;
+      return owesAnswer(run) && end.text ? plainCard(`${run.bot.name}: ${end.text}`) : undefined;
     default:
       return undefined;
   }
@@ -87,7 +87,7 @@ function retryCard(text: string): HostCard {
   return { kind: "retry", text, controls: [{ value: "retry", label: "Retry", style: "primary" }] };
 }
 
-function notice(text: string): HostCard {
+function plainCard(text: string): HostCard {
   return { kind: "notice", text, controls: [] };
 }
 

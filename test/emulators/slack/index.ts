@@ -101,7 +101,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     workspace.closed = true;
     clearInterval(pings);
     for (const timer of workspace.timers) clearTimeout(timer);
-    for (const line of workspace.lines.values()) for (const link of line.links) link.socket.terminate();
+    await closeSockets(workspace);
     await loopback.close();
   };
   const address = { url: `${loopback.base}/`, apiUrl: `${loopback.base}/api/`, port: loopback.port };
@@ -114,6 +114,15 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     workspace,
     close,
   };
+}
+
+/** Says goodbye properly, so that clients do not report a broken connection; cuts what has not gone in time. */
+async function closeSockets(workspace: Workspace): Promise<void> {
+  const links = [...workspace.lines.values()].flatMap((line) => line.links);
+  for (const link of links) link.socket.close(1001);
+  const end = Date.now() + 200;
+  while (Date.now() < end && links.some((link) => link.socket.readyState !== link.socket.CLOSED)) await pause(2);
+  for (const link of links) link.socket.terminate();
 }
 
 function newWorkspace(teamName: string, timing: Timing): Workspace {

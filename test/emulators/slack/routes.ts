@@ -5,6 +5,7 @@ import { serveMethod } from "./api.ts";
 import { serveResponseUrl } from "./interactions.ts";
 import { serveDownload, serveUpload } from "./methods/files.ts";
 import { METHODS } from "./methods/index.ts";
+import { servePage } from "./page.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Answers one HTTP request. */
@@ -18,5 +19,5 @@ export async function route(workspace: Workspace, arrived: Arrived): Promise<voi
   if (download) return serveDownload(workspace, arrived, download);
   const response = /^\/response\/([A-Z0-9]+)$/.exec(path)?.[1];
   if (response) return serveResponseUrl(workspace, arrived, response);
-  sendText(arrived.response, 404, "not found");
+  if (!(await servePage(workspace, arrived))) sendText(arrived.response, 404, "not found");
 }
