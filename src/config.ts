@@ -184,8 +184,14 @@ function locateStorage(storage: FileSettings["storage"], env: Environment, cwd: 
 /** Settings that are understood and not acted on yet; silence would look like a fault. */
 function warningsOf(settings: FileSettings, storage: StorageConfig): Warning[] {
   const unused = [
-    [storage.redisUrl !== "", "REDIS_URL is set but not used: this version wakes bots inside its one process. Nothing is lost by that; the mailbox is in the database."],
-    [Object.keys(settings.mcp.servers).length > 0, "mcp.servers is set but not used: this version does not connect to MCP servers."],
+    [
+      storage.redisUrl !== "",
+      "REDIS_URL is set but not used: this version wakes bots inside its one process. Nothing is lost by that; the mailbox is in the database.",
+    ],
+    [
+      Object.keys(settings.mcp.servers).length > 0,
+      "mcp.servers is set but not used: this version does not connect to MCP servers.",
+    ],
     [settings.plugins.length > 0, "plugins is set but not used: this version does not load plugins."],
   ] as const;
   return unused.flatMap(([applies, text]) => (applies ? [text] : []));

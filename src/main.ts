@@ -8,7 +8,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { adapters, type Platform } from "./adapters/index.ts";
-import { type BotConfig, type Config, loadConfig, secretsOf, toEngineSettings } from "./config.ts";
+import { type BotConfig, type Config, type ConfigSources, loadConfig, secretsOf, toEngineSettings } from "./config.ts";
 import {
   type Adapter,
   type AdapterAccount,
@@ -43,6 +43,11 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** Where the settings are, and who takes the log's lines (default: standard output). */
+export interface StartOptions extends ConfigSources {
+  readonly writeLog?: (line: string) => void;
+}
+
 /** The program: runs until a signal. Start-up problems are printed for a person and end it with code 1. */
 export async function main(argv: readonly string[]): Promise<void> {
   let running: Running | undefined;
@@ -69,12 +74,16 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** Starts the product in this process. Throws ConfigError for everything the operator can mend. */
-export async function start(sources: Parameters<typeof loadConfig>[0] = {}): Promise<Running> {
-  const config = loadConfig(sources);
+export async function start(options: StartOptions = {}): Promise<Running> {
+  const config = loadConfig(options);
   const clock = createSystemClock();
   const settingsMask = createMask(secretsOf(config));
   let vaultMask: (text: string) => string = (text) => text;
-  const log = createLog({ level: config.logLevel, mask: (text) => vaultMask(settingsMask(text)) });
+  const log = createLog({
+    level: config.logLevel,
+    mask: (text) => vaultMask(settingsMask(text)),
+    ...(options.writeLog ? { write: options.writeLog } : {}),
+  });
   for (const warning of config.warnings) log.warn({}, warning);
   const metrics = createMetrics({ processDefaults: true });
   await mkdir(config.storage.workspaceDir, { recursive: true });

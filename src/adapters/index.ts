@@ -18,3 +18,8 @@ export const adapters = {
 
 /** A platform that can be started. */
 export type Platform = keyof typeof adapters;
+
+/** What the operator's commands need of each platform, loaded like the adapters. */
+export const platformSetups = {
+  slack: async () => (await import("./slack/index.ts")).setup,
+} as const;

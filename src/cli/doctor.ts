@@ -8,8 +8,8 @@ import { ConfigError, claimDirectory, DatabaseInUseError, loadVaultKey, probeDat
 import { type CommandLine, type Finding, type PlatformSetup, settingsArguments } from "./command-line.ts";
 import { checkProviders } from "./doctor-providers.ts";
 
-/** Platform name → its setup, for the platforms this version knows. */
-export type Setups = Readonly<Record<string, PlatformSetup>>;
+/** Platform name → loader of its setup, for the platforms this version knows. */
+export type Setups = Readonly<Record<string, () => Promise<PlatformSetup>>>;
 
 /** Prints one line per thing looked at. Returns 1 when something is at fault. */
 export async function doctor(line: CommandLine, setups: Setups): Promise<number> {
@@ -93,7 +93,7 @@ async function checkBot(
   platform: "slack" | "discord",
   settings: unknown,
 ): Promise<readonly Finding[]> {
-  const check = Object.hasOwn(setups, platform) ? setups[platform]?.check : undefined;
+  const check = (await setups[platform]?.())?.check;
   if (check === undefined)
     return [warning(`${platform}: the tokens of bot ${botId} cannot be checked by this version`)];
   return check({ botId, settings, apiUrl: config[platform].apiUrl });

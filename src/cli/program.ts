@@ -65,7 +65,9 @@ function describe(line: Omit<CommandLine, "configFile">, setups: Setups, end: (c
     .description("print the Slack app description of a bot and the link that makes the app")
     .addOption(transport("--mode", "how Slack reaches it (default: as in the settings, else socket)"))
     .option("--url <address>", "public https:// address of this server, for http (default: web.publicUrl)")
-    .action((bot: string, options: ManifestOptions) => end(printManifest(here(), bot, options, setups.slack ?? {})));
+    .action(async (bot: string, options: ManifestOptions) =>
+      end(printManifest(here(), bot, options, (await setups.slack?.()) ?? {})),
+    );
   program
     .command("backup")
     .description("copy the embedded database and all files, or say how to dump a PostgreSQL server")

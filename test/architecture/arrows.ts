@@ -72,7 +72,8 @@ export function problemOf({ from, target, isRelative }: Import): string | undefi
 }
 
 function mayImport(zone: string, seen: string): boolean {
-  if (zone === "main") return /^(engine\/index|adapters\/index|tools|console|config|log|metrics|web-server)$/.test(seen);
+  if (zone === "main")
+    return /^(engine\/index|adapters\/index|tools|console|config|log|metrics|web-server)$/.test(seen);
   if (seen === "engine/index") return true;
   if (zone === "cli") return seen === "config" || seen === "adapters/index";
   if (zone === "log") return seen === "config";

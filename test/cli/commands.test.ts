@@ -35,7 +35,7 @@ async function run(words: string[], options: { env?: Record<string, string>; fet
     complain: (text: string) => err.push(text),
     fetch: options.fetch ?? (async () => Response.error()),
   };
-  const code = await runCommand(words, line, { slack: SLACK });
+  const code = await runCommand(words, line, { slack: async () => SLACK });
   return { code, out: out.join("\n"), err: err.join("\n") };
 }
 

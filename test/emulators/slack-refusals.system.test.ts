@@ -91,6 +91,30 @@ test("a broken block is refused with its place, and nothing is posted", async ()
 
 type Call = [label: string, method: string, args: () => Json, code: string];
 
+const POST_ROWS: [label: string, args: () => Json, code: string][] = [
+  ["empty text", () => ({ text: "" }), "no_text"],
+  ["an empty thread", () => ({ text: "x", thread_ts: "" }), "invalid_thread_ts"],
+  ["a thread with lost digits", () => ({ text: "x", thread_ts: "123.4" }), "invalid_thread_ts"],
+  ["a thread that does not exist", () => ({ text: "x", thread_ts: "123.000456" }), "thread_not_found"],
+  ["a reply's own timestamp as thread", () => ({ text: "x", thread_ts: replyTs }), "cannot_reply_to_message"],
+  ["text of 40,001 characters", () => ({ text: "x".repeat(40_001) }), "msg_too_long"],
+  [
+    "blocks of 13,201 characters",
+    () => ({ text: "x", blocks: [markdown("x".repeat(11_000)), section("x".repeat(2201))] }),
+    "msg_blocks_too_long",
+  ],
+  ["blocks that are no list", () => ({ text: "x", blocks: "{oops" }), "invalid_blocks_format"],
+  ["markdown_text beside text", () => ({ text: "x", markdown_text: "y" }), "markdown_text_conflict"],
+  ["markdown_text beside blocks", () => ({ blocks: [section("x")], markdown_text: "y" }), "markdown_text_conflict"],
+  ["metadata without a type", () => ({ text: "x", metadata: { event_payload: {} } }), "invalid_metadata_format"],
+];
+
+test.each(POST_ROWS)("a post with %s → %s", async (_label, args, code) => {
+  const before = slack.posts().length;
+  expect((await refusal("chat.postMessage", { channel: id("general"), ...args() })).error).toBe(code);
+  expect(slack.posts().length).toBe(before);
+});
+
 const CALL_ROWS: Call[] = [
   ["no channel", "chat.postMessage", () => ({ text: "x" }), "invalid_arguments"],
   ["an unknown channel", "chat.postMessage", () => ({ channel: "C0UNKNOWN", text: "x" }), "channel_not_found"],
@@ -104,67 +128,6 @@ const CALL_ROWS: Call[] = [
   ["an archived channel", "chat.postMessage", () => ({ channel: id("old"), text: "x" }), "is_archived"],
   ["a bot's direct messages", "chat.postMessage", () => ({ channel: bo.userId, text: "x" }), "cannot_dm_bot"],
   ["no content", "chat.postMessage", () => ({ channel: id("general") }), "no_text"],
-  ["empty text", "chat.postMessage", () => ({ channel: id("general"), text: "" }), "no_text"],
-  [
-    "an empty thread",
-    "chat.postMessage",
-    () => ({ channel: id("general"), text: "x", thread_ts: "" }),
-    "invalid_thread_ts",
-  ],
-  [
-    "a thread with lost digits",
-    "chat.postMessage",
-    () => ({ channel: id("general"), text: "x", thread_ts: "123.4" }),
-    "invalid_thread_ts",
-  ],
-  [
-    "a thread that does not exist",
-    "chat.postMessage",
-    () => ({ channel: id("general"), text: "x", thread_ts: "123.000456" }),
-    "thread_not_found",
-  ],
-  [
-    "a reply's own timestamp as thread",
-    "chat.postMessage",
-    () => ({ channel: id("general"), text: "x", thread_ts: replyTs }),
-    "cannot_reply_to_message",
-  ],
-  [
-    "text of 40,001 characters",
-    "chat.postMessage",
-    () => ({ channel: id("general"), text: "x".repeat(40_001) }),
-    "msg_too_long",
-  ],
-  [
-    "blocks of 13,201 characters",
-    "chat.postMessage",
-    () => ({ channel: id("general"), text: "x", blocks: [markdown("x".repeat(11_000)), section("x".repeat(2201))] }),
-    "msg_blocks_too_long",
-  ],
-  [
-    "blocks that are no list",
-    "chat.postMessage",
-    () => ({ channel: id("general"), text: "x", blocks: "{oops" }),
-    "invalid_blocks_format",
-  ],
-  [
-    "markdown_text beside text",
-    "chat.postMessage",
-    () => ({ channel: id("general"), text: "x", markdown_text: "y" }),
-    "markdown_text_conflict",
-  ],
-  [
-    "markdown_text beside blocks",
-    "chat.postMessage",
-    () => ({ channel: id("general"), blocks: [section("x")], markdown_text: "y" }),
-    "markdown_text_conflict",
-  ],
-  [
-    "metadata without a type",
-    "chat.postMessage",
-    () => ({ channel: id("general"), text: "x", metadata: { event_payload: {} } }),
-    "invalid_metadata_format",
-  ],
   [
     "metadata that is too large",
     "chat.postMessage",

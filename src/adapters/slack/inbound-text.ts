@@ -5,7 +5,6 @@
  */
 
 import type { Mention } from "../../engine/index.ts";
-import { codeRanges } from "../shared/markdown-code.ts";
 import { type Fields, toFields, toList, toText } from "./json.ts";
 
 /** A stretch of the clean text. */
@@ -215,23 +214,28 @@ function emoji(part: Fields): string {
 
 const TOKEN = /<([@#!]?)([^<>|\n]+)(?:\|([^<>\n]*))?>/g;
 
+/** Slack's own idea of code: three backticks anywhere in a line, unlike Markdown. */
+const CODE = /```[\s\S]*?```|`[^`\n]+`/g;
+const QUOTED_LINE = /^&gt;[^\n]*$/gm;
+
 function readTokens(raw: string, out: TextBuilder): void {
   let at = 0;
-  for (const range of [...tokenRanges(raw), { start: raw.length, end: raw.length, quoted: false }]) {
-    readPlainTokens(raw.slice(at, range.start), out);
-    if (range.quoted) out.quoting(() => out.plain(decode(raw.slice(range.start, range.end).replace(TOKEN, "$2"))));
-    at = range.end;
+  for (const match of raw.matchAll(CODE)) {
+    readQuotedLines(raw.slice(at, match.index), out);
+    out.quote(decode(match[0].replace(TOKEN, "$1$2")));
+    at = match.index + match[0].length;
   }
+  readQuotedLines(raw.slice(at), out);
 }
 
-function tokenRanges(raw: string): { start: number; end: number; quoted: boolean }[] {
-  const code = codeRanges(raw);
-  const quotes = [...raw.matchAll(/^&gt;[^\n]*$/gm)]
-    .map((match) => ({ start: match.index, end: match.index + match[0].length }))
-    .filter((quote) => !code.some((range) => quote.start < range.end && quote.end > range.start));
-  return [...code, ...quotes]
-    .map(({ start, end }) => ({ start, end, quoted: true }))
-    .sort((left, right) => left.start - right.start);
+function readQuotedLines(raw: string, out: TextBuilder): void {
+  let at = 0;
+  for (const match of raw.matchAll(QUOTED_LINE)) {
+    readPlainTokens(raw.slice(at, match.index), out);
+    out.quoting(() => readPlainTokens(match[0], out));
+    at = match.index + match[0].length;
+  }
+  readPlainTokens(raw.slice(at), out);
 }
 
 function readPlainTokens(raw: string, out: TextBuilder): void {

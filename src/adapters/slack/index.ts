@@ -15,9 +15,10 @@ import { addReaction, readMembers, readThread, setWorking } from "./history.ts";
 import { createEventRoute } from "./http.ts";
 import type { IsOurs } from "./inbound-kind.ts";
 import { DELIVER_TIMEOUT_MS, MAX_TEXT_PIECES, POST_PACE } from "./limits.ts";
-import { manifestLink, missingScopes, slackManifest } from "./manifest.ts";
 import { renderDelivery } from "./render.ts";
 import type { SupervisorOptions } from "./supervisor.ts";
+
+export { setup } from "./setup.ts";
 
 /** Settings of the platform block. `supervision` is for tests and unusual networks. */
 export interface SlackSettings {
@@ -25,9 +26,6 @@ export interface SlackSettings {
   readonly apiUrl: string;
   readonly supervision?: SupervisorOptions;
 }
-
-/** What the commands need of this platform. */
-export const setup = { manifest: slackManifest, manifestLink, missingScopes };
 
 const accountSchema = z.object({
   botToken: z.string().min(1),

@@ -15,8 +15,9 @@ function initialsOf(name: string): string {
   return letters.map((word) => [...(word ?? "")][0]?.toLocaleUpperCase() ?? "").join("");
 }
 
+/** FNV-1a spreads short, similar ids well over the eight colours. */
 function hueOf(id: string): number {
-  let sum = 0;
-  for (const char of id) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 997;
-  return sum % 8;
+  let hash = 0x811c9dc5;
+  for (const char of id) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193);
+  return (hash >>> 8) % 8;
 }

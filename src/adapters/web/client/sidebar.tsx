@@ -49,9 +49,9 @@ export function Sidebar({ playground, onChoose }: Props) {
         <Avatar id={model.me?.id ?? ""} name={model.me?.name ?? "?"} />
         <span class="grow">
           <span class="visually-hidden">You are </span>
-          {model.me?.name}
+          <span class="my-name">{model.me?.name}</span>
+          <span class="hint">Change name</span>
         </span>
-        <span class="hint">Change name</span>
       </button>
       {dialog === "channel" && <NewChannel playground={playground} onClose={() => setDialog(null)} onMade={onChoose} />}
       {dialog === "name" && <Rename playground={playground} onClose={() => setDialog(null)} />}
