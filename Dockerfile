@@ -21,11 +21,10 @@ WORKDIR /app
 COPY --from=packages /app/package.json ./package.json
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY --from=build /app/scripts/run.mjs ./scripts/run.mjs
-COPY --from=build /app/prisma/migrations ./prisma/migrations
+COPY --from=build /app/scripts/*.mjs ./scripts/
 RUN mkdir data && chown node:node data && ln -s /app/dist/cli/index.js /usr/local/bin/parley && chmod +x dist/cli/index.js
 USER node
 VOLUME /app/data
 EXPOSE 3000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s CMD ["node", "-e", "fetch('http://127.0.0.1:3000/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "scripts/run.mjs"]
+CMD ["node", "scripts/start.mjs"]

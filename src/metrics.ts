@@ -33,17 +33,18 @@ export const COUNTERS = {
     help: "Delivery attempts of native messages, by platform and outcome.",
     labels: ["platform", "outcome"],
   },
-  parley_cards_total: { help: "Cards closed, by outcome.", labels: ["outcome"] },
+  slack_events_dropped_by_slack: {
+    help: "Times Slack said that it drops events because there are too many.",
+    labels: [],
+  },
+  slack_silent_sockets: { help: "Slack connections replaced because nothing arrived on them.", labels: [] },
+  slack_surplus_sockets: { help: "Times an app had more Slack connections than it should.", labels: [] },
+  slack_untold_notices: { help: "Private notices to a person that Slack did not show.", labels: [] },
 } as const satisfies Record<string, Description>;
 
 /** How long things take, in seconds. */
 export const TIMINGS = {
-  parley_event_seconds: { help: "From an event's arrival to its acknowledgement.", labels: ["platform"] },
-  parley_mail_wait_seconds: { help: "From mail being due to its turn starting.", labels: ["kind"] },
-  parley_turn_seconds: { help: "Length of a turn.", labels: ["outcome"] },
   parley_model_seconds: { help: "Length of a model call.", labels: ["model"] },
-  parley_tool_seconds: { help: "Length of a tool call.", labels: ["tool"] },
-  parley_delivery_seconds: { help: "Length of a delivery attempt at the platform.", labels: ["platform"] },
 } as const satisfies Record<string, Description>;
 
 /** Name of a counter. */

@@ -13,9 +13,9 @@ test("a count and a duration appear on the page with their labels", async () => 
   const metrics = createMetrics({ processDefaults: false });
   metrics.count("parley_turns_total", { outcome: "done" });
   metrics.count("parley_turns_total", { outcome: "done" }, 2);
-  metrics.observe("parley_turn_seconds", 0.02, { outcome: "done" });
+  metrics.observe("parley_model_seconds", 0.02, { model: "demo" });
   expect(await page(metrics)).toContain('parley_turns_total{outcome="done"} 3');
-  expect(await page(metrics)).toContain('parley_turn_seconds_bucket{le="0.025",outcome="done"} 1');
+  expect(await page(metrics)).toContain('parley_model_seconds_bucket{le="0.025",model="demo"} 1');
 });
 
 test("a label the page does not know is left out instead of failing a turn", async () => {
@@ -53,4 +53,10 @@ test("every name and label the program uses is explained", () => {
         .map((label) => `${path}: ${name} has no label ${label}`);
     });
   expect(unknown).toEqual([]);
+});
+
+test("every metric on the page is counted somewhere", () => {
+  const sources = repositoryFiles().filter((path) => /^src\/.*\.ts$/.test(path) && path !== "src/metrics.ts");
+  const text = sources.map((path) => readFileSync(join(root, path), "utf8")).join("\n");
+  expect([...Object.keys(COUNTERS), ...Object.keys(TIMINGS)].filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });

@@ -54,7 +54,9 @@ export interface Finding {
 
 /** The variables of a bot's Slack tokens, as `init` and `bot add` write them: ADA_SLACK_BOT_TOKEN for the bot ada. */
 export function variableFor(botId: string, part: string): string {
-  return `${botId.toUpperCase().replaceAll("-", "_")}_${part}`;
+  const name = botId.toUpperCase().replaceAll("-", "_");
+  // A variable cannot begin with a digit.
+  return `${/^\d/.test(name) ? "BOT_" : ""}${name}_${part}`;
 }
 
 /** The flags that settings are loaded with. */

@@ -96,7 +96,8 @@ async function checkBot(
   const check = (await setups[platform]?.())?.check;
   if (check === undefined)
     return [warning(`${platform}: the tokens of bot ${botId} cannot be checked by this version`)];
-  return check({ botId, settings, apiUrl: config[platform].apiUrl });
+  const found = await check({ botId, settings, apiUrl: config[platform].apiUrl });
+  return found.map((finding) => ({ ...finding, what: `bot ${botId}: ${finding.what}` }));
 }
 
 async function checkAddress({ web }: Config, ask: typeof fetch): Promise<Finding[]> {

@@ -15,14 +15,13 @@ import {
   MAX_OPTIONS,
   MAX_PROMPT,
 } from "./bubble.ts";
+import { FieldReader, type Fields, hasControls, isProvided, listed, MAX_TARGET, quoted } from "./bubble-fields.ts";
 import type { SecretRequest, Widget, WidgetOption } from "./card.ts";
 
 /** A checked bubble, or every problem at once with a text for the model (SPEC M4). */
 export type BubbleCheck =
   | { readonly ok: true; readonly bubble: Bubble }
   | { readonly ok: false; readonly problems: readonly string[]; readonly text: string };
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const FIELDS_OF: Readonly<Record<BubbleType, readonly string[]>> = {
   text: ["content", "images"],
@@ -32,15 +31,8 @@ const FIELDS_OF: Readonly<Record<BubbleType, readonly string[]>> = {
   "secret-request": ["secret"],
 };
 const SHARED_FIELDS = ["type", "reply_to", "channel"];
-
-/** SPEC M4: null, "" and [] count as not provided; so does an object that has only such values. */
-export function isProvided(value: unknown): boolean {
-  if (value === null || value === undefined) return false;
-  if (typeof value === "string") return value.trim() !== "";
-  if (Array.isArray(value)) return value.length > 0;
-  if (typeof value === "object") return Object.values(value).some(isProvided);
-  return true;
-}
+const WIDGET_FIELDS = ["prompt", "helpText", "options", "multiple", "allowCustom", "dismissOnMoveOn"];
+const OPTION_FIELDS = ["label", "value", "description", "style"];
 
 /** Checks a SendMessage call. On failure `text` lists all problems in plain words and what to resend. */
 export function toBubble(input: unknown): BubbleCheck {
@@ -50,12 +42,11 @@ export function toBubble(input: unknown): BubbleCheck {
   const fields = input as Fields;
   const type = fields.type;
   if (!isBubbleType(type)) {
-    const seen = isProvided(type) ? `type ${JSON.stringify(type)} does not exist` : "type is missing";
+    const seen = isProvided(type) ? `type ${quoted(type)} does not exist` : "type is missing";
     return failed([`${seen}; use one of: ${BUBBLE_TYPES.join(", ")}.`], undefined, fields);
   }
   const problems = [...foreignFields(type, fields), ...targetProblems(type, fields)];
-  const reader = new FieldReader(problems);
-  const bubble = buildBubble(type, fields, reader);
+  const bubble = buildBubble(type, fields, new FieldReader(problems));
   return problems.length === 0 ? { ok: true, bubble } : failed(problems, type, fields);
 }
 
@@ -65,68 +56,26 @@ function isBubbleType(value: unknown): value is BubbleType {
 
 function foreignFields(type: BubbleType, fields: Fields): string[] {
   const own = [...FIELDS_OF[type], ...SHARED_FIELDS];
-  return Object.keys(fields)
-    .filter((key) => !own.includes(key) && isProvided(fields[key]))
-    .map((key) => {
-      const owner = BUBBLE_TYPES.find((other) => FIELDS_OF[other].includes(key));
-      return owner ? `${key} belongs to type "${owner}", not to "${type}".` : `${key} is not a field of SendMessage.`;
-    });
+  const foreign = Object.keys(fields).filter((key) => !own.includes(key) && isProvided(fields[key]));
+  const ownerOf = (key: string) => BUBBLE_TYPES.find((other) => FIELDS_OF[other].includes(key));
+  const unknown = foreign.filter((key) => !ownerOf(key));
+  return [
+    ...foreign
+      .filter((key) => ownerOf(key))
+      .map((key) => `${key} belongs to type "${ownerOf(key)}", not to "${type}".`),
+    ...(unknown.length > 0 ? [`SendMessage has no field ${listed(unknown)}.`] : []),
+  ];
 }
 
 function targetProblems(type: BubbleType, fields: Fields): string[] {
-  const problems: string[] = [];
-  if (isProvided(fields.channel) && type !== "text" && type !== "attachment") {
-    problems.push(`channel works only with type "text" or "attachment"; a ${type} stays in this conversation.`);
-  }
-  for (const key of ["reply_to", "channel"]) {
-    if (isProvided(fields[key]) && typeof fields[key] !== "string") problems.push(`${key} must be a string.`);
-  }
-  return problems;
-}
-
-/** Reads fields and collects problems, so that one answer can name them all. */
-class FieldReader {
-  readonly #problems: string[];
-  constructor(problems: string[]) {
-    this.#problems = problems;
-  }
-  problem(text: string): void {
-    this.#problems.push(text);
-  }
-  text(value: unknown, name: string, limit: number, required = true): string {
-    if (!isProvided(value)) {
-      if (required) this.problem(`${name} is missing.`);
-      return "";
-    }
-    if (typeof value !== "string") {
-      this.problem(`${name} must be a string.`);
-      return "";
-    }
-    if (value.length > limit)
-      this.problem(`${name} is ${value.length} characters long; at most ${limit} are possible.`);
-    return value;
-  }
-  optional(value: unknown, name: string, limit: number): string | undefined {
-    return isProvided(value) ? this.text(value, name, limit) : undefined;
-  }
-  object(value: unknown, name: string): Fields {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
-    this.problem(value === null || value === undefined ? `${name} is missing.` : `${name} must be an object.`);
-    return {};
-  }
-  list(value: unknown, name: string): readonly unknown[] {
-    if (!isProvided(value)) return [];
-    if (Array.isArray(value)) return value;
-    this.problem(`${name} must be a list.`);
-    return [];
-  }
+  if (!isProvided(fields.channel) || type === "text" || type === "attachment") return [];
+  return [`channel works only with type "text" or "attachment"; a ${type} stays in this conversation.`];
 }
 
 function buildBubble(type: BubbleType, fields: Fields, read: FieldReader): Bubble {
-  const target: BubbleTarget = {
-    ...(typeof fields.reply_to === "string" && isProvided(fields.reply_to) ? { replyTo: fields.reply_to.trim() } : {}),
-    ...(typeof fields.channel === "string" && isProvided(fields.channel) ? { channel: fields.channel.trim() } : {}),
-  };
+  const replyTo = read.line(fields.reply_to, "reply_to", MAX_TARGET);
+  const channel = read.line(fields.channel, "channel", MAX_TARGET);
+  const target: BubbleTarget = { ...(replyTo ? { replyTo } : {}), ...(channel ? { channel } : {}) };
   switch (type) {
     case "text":
       return {
@@ -147,21 +96,31 @@ function buildBubble(type: BubbleType, fields: Fields, read: FieldReader): Bubbl
 }
 
 function readImages(value: unknown, read: FieldReader): FileAddress[] {
-  const list = read.list(value, "images");
+  const list = read.list(value, "images") ?? [];
   if (list.length > MAX_IMAGES)
     read.problem(`images holds ${list.length} pictures; at most ${MAX_IMAGES} go with one message.`);
-  return list.map((item, i) => readFile(read.object(item, `images[${i}]`), `images[${i}].`, read));
+  return list.slice(0, MAX_IMAGES).map((item, i) => {
+    const fields = typeof item === "string" ? { url: item } : read.object(item, `images[${i}]`, ["url", "alt"]);
+    return readFile(fields, `images[${i}].`, read);
+  });
 }
 
 function readFile(value: Fields, prefix: string, read: FieldReader): FileAddress {
-  const url = read.text(value.url, `${prefix}url`, 3000);
+  const url = read.text(value.url, `${prefix}url`, 3000).trim();
   const alt = read.optional(value.alt, `${prefix}alt`, 1000);
-  if (url && !/^(https|file):\/\//i.test(url)) {
-    read.problem(
-      `${prefix}url must begin with https:// (a public host) or file:// (inside the workspace), not ${JSON.stringify(url.slice(0, 40))}.`,
-    );
-  }
+  if (url) checkUrl(url, `${prefix}url`, read);
   return alt === undefined ? { url } : { url, alt };
+}
+
+/** Form only; whether the place may be read is decided when it is (SPEC M5). */
+function checkUrl(url: string, name: string, read: FieldReader): void {
+  if (!/^(https|file):\/\//i.test(url)) {
+    read.problem(
+      `${name} must begin with https:// (a public host) or file:// (inside the workspace), not ${quoted(url)}.`,
+    );
+  } else if (hasControls(url) || !URL.canParse(url)) {
+    read.problem(`${name} is not a complete address: ${quoted(url)}.`);
+  }
 }
 
 function readId(value: unknown, read: FieldReader): string {
@@ -171,7 +130,7 @@ function readId(value: unknown, read: FieldReader): string {
 }
 
 function readSecret(value: unknown, read: FieldReader): SecretRequest {
-  const fields = read.object(value, "secret");
+  const fields = read.object(value, "secret", ["label", "description", "connector", "field"]);
   const description = read.optional(fields.description, "secret.description", 1000);
   return {
     label: read.text(fields.label, "secret.label", 150),
@@ -182,15 +141,16 @@ function readSecret(value: unknown, read: FieldReader): SecretRequest {
 }
 
 function readWidget(value: unknown, read: FieldReader): Widget {
-  const fields = read.object(value, "widget");
+  const fields = read.object(value, "widget", WIDGET_FIELDS);
+  const prompt = read.text(fields.prompt, "widget.prompt", MAX_PROMPT);
   const options = readOptions(fields.options, read);
   const helpText = read.optional(fields.helpText, "widget.helpText", 1000);
-  const multiple = isProvided(fields.multiple) ? readMultiple(fields.multiple, options.length, read) : undefined;
+  const multiple = readMultiple(fields.multiple, options.length, read);
   return {
-    prompt: read.text(fields.prompt, "widget.prompt", MAX_PROMPT),
+    prompt,
     options,
-    allowCustom: fields.allowCustom === true,
-    dismissOnMoveOn: fields.dismissOnMoveOn === true,
+    allowCustom: read.flag(fields.allowCustom, "widget.allowCustom"),
+    dismissOnMoveOn: read.flag(fields.dismissOnMoveOn, "widget.dismissOnMoveOn"),
     ...(helpText === undefined ? {} : { helpText }),
     ...(multiple === undefined ? {} : { multiple }),
   };
@@ -198,20 +158,20 @@ function readWidget(value: unknown, read: FieldReader): Widget {
 
 function readOptions(value: unknown, read: FieldReader): WidgetOption[] {
   const list = read.list(value, "widget.options");
-  if (list.length === 0) read.problem(`widget.options is missing; give 1 to ${MAX_OPTIONS} choices.`);
-  if (list.length > MAX_OPTIONS)
+  if (list?.length === 0) read.problem(`widget.options is missing; give 1 to ${MAX_OPTIONS} choices.`);
+  if (list && list.length > MAX_OPTIONS)
     read.problem(`widget.options holds ${list.length} choices; at most ${MAX_OPTIONS} are possible.`);
-  const options = list.map((item, i) => readOption(item, `widget.options[${i}]`, read));
+  const options = (list ?? []).slice(0, MAX_OPTIONS).map((item, i) => readOption(item, `widget.options[${i}]`, read));
   for (const key of ["label", "value"] as const) {
     const seen = options.map((option) => option[key]).filter(Boolean);
-    const twice = seen.find((text, i) => seen.indexOf(text) !== i);
-    if (twice) read.problem(`widget.options has the ${key} ${JSON.stringify(twice)} twice; each must differ.`);
+    const twice = new Set(seen.filter((text, i) => seen.indexOf(text) !== i));
+    for (const text of twice) read.problem(`widget.options has the ${key} ${quoted(text)} twice; each must differ.`);
   }
   return options;
 }
 
 function readOption(item: unknown, name: string, read: FieldReader): WidgetOption {
-  const fields: Fields = typeof item === "string" ? { label: item } : read.object(item, name);
+  const fields: Fields = typeof item === "string" ? { label: item } : read.object(item, name, OPTION_FIELDS);
   const label = read.text(fields.label, `${name}.label`, MAX_LABEL).trim();
   const description = read.optional(fields.description, `${name}.description`, MAX_LABEL);
   const style = fields.style;
@@ -226,16 +186,19 @@ function readOption(item: unknown, name: string, read: FieldReader): WidgetOptio
   };
 }
 
-function readMultiple(value: unknown, count: number, read: FieldReader): { min: number; max: number } {
-  const fields = read.object(value, "widget.multiple");
-  const min = fields.min ?? 1;
-  const max = fields.max ?? count;
+/** An object, even an empty one, means several choices; without limits any number from one to all of them. */
+function readMultiple(value: unknown, count: number, read: FieldReader): { min: number; max: number } | undefined {
+  if (value === null || value === undefined || value === "") return undefined;
+  const fields = read.object(value, "widget.multiple", ["min", "max"]);
+  const min = isProvided(fields.min) ? fields.min : 1;
+  const max = isProvided(fields.max) ? fields.max : count;
   if (!Number.isInteger(min) || !Number.isInteger(max)) {
     read.problem("widget.multiple.min and max must be whole numbers.");
     return { min: 1, max: Math.max(1, count) };
   }
   const [low, high] = [Number(min), Number(max)];
-  if (low < 0 || high < 1 || low > high || high > count) {
+  // Without options there is nothing to compare with, and their absence is a problem of its own.
+  if (count > 0 && (low < 0 || high < 1 || low > high || high > count)) {
     read.problem(
       `widget.multiple must satisfy 0 <= min <= max <= ${count} (the number of options), with max at least 1.`,
     );
@@ -253,18 +216,21 @@ const EXAMPLES: Readonly<Record<BubbleType, string>> = {
 
 function failed(problems: readonly string[], type: BubbleType | undefined, fields: Fields = {}): BubbleCheck {
   const wanted = typesWanted(type, fields);
-  const several = wanted.length > 1 ? " Send them as separate calls, one per type:" : " Send this instead:";
   const text = [
     "Nothing was sent. Problems with this SendMessage call:",
     ...problems.map((problem) => `- ${problem}`),
-    `${several.trim()}`,
-    ...wanted.map((name) => `- ${EXAMPLES[name]}`),
+    adviceFor(wanted),
+    ...(wanted.length > 0 ? wanted : BUBBLE_TYPES).map((name) => `- ${EXAMPLES[name]}`),
   ].join("\n");
   return { ok: false, problems, text };
 }
 
+function adviceFor(wanted: readonly BubbleType[]): string {
+  if (wanted.length === 0) return "Send one of these:";
+  return wanted.length > 1 ? "Send them as separate calls, one per type:" : "Send this instead:";
+}
+
 /** The types whose fields were filled in: what the model seems to have wanted to send. */
 function typesWanted(type: BubbleType | undefined, fields: Fields): readonly BubbleType[] {
-  const filled = BUBBLE_TYPES.filter((name) => name === type || FIELDS_OF[name].some((key) => isProvided(fields[key])));
-  return filled.length > 0 ? filled : BUBBLE_TYPES;
+  return BUBBLE_TYPES.filter((name) => name === type || FIELDS_OF[name].some((key) => isProvided(fields[key])));
 }

@@ -98,39 +98,59 @@ export type AnswerCheck =
 
 const CUSTOM_LIMIT = 3000;
 
-/** Checks choices and free text against a widget's options, min, max and allowCustom (SPEC C3). The reason is for the person. */
+/**
+ * Checks choices and free text against a widget's options, min, max and allowCustom (SPEC C3). Free text replaces the choice where only one may be
+ * made; where several may, it stands beside them, counts as one of the most, and alone is always enough. The reason is for the person.
+ */
 export function checkAnswer(widget: Widget, choices: readonly string[], text?: string): AnswerCheck {
   const custom = text?.trim();
-  if (custom) return checkCustom(widget, custom);
-  const unique = [...new Set(choices)];
+  const wrong = custom ? customProblem(widget, custom) : undefined;
+  if (wrong) return { ok: false, reason: wrong };
+  const unique = custom && !widget.multiple ? [] : [...new Set(choices)];
   const picked = widget.options.filter((option) => unique.includes(option.value));
   if (picked.length !== unique.length) return { ok: false, reason: "That choice is not one of the options." };
+  const count = picked.length + (custom ? 1 : 0);
   const min = widget.multiple?.min ?? 1;
   const max = widget.multiple?.max ?? 1;
-  if (picked.length < min) return { ok: false, reason: `Please choose at least ${min}.` };
-  if (picked.length > max) return { ok: false, reason: `Please choose at most ${max}.` };
-  return { ok: true, answer: { values: picked.map((o) => o.value), labels: picked.map((o) => o.label) } };
+  if (!custom && count < min) return { ok: false, reason: `Please choose at least ${min}.` };
+  if (count > max) return { ok: false, reason: `Please choose at most ${max}.` };
+  const answer = { values: picked.map((o) => o.value), labels: picked.map((o) => o.label) };
+  return { ok: true, answer: custom ? { ...answer, custom } : answer };
 }
 
-function checkCustom(widget: Widget, custom: string): AnswerCheck {
-  if (!widget.allowCustom) return { ok: false, reason: "This question takes only the listed options." };
-  if (custom.length > CUSTOM_LIMIT)
-    return { ok: false, reason: `Please keep your answer under ${CUSTOM_LIMIT} characters.` };
-  return { ok: true, answer: { values: [], labels: [], custom } };
+function customProblem(widget: Widget, custom: string): string | undefined {
+  if (!widget.allowCustom) return "This question takes only the listed options.";
+  return custom.length > CUSTOM_LIMIT ? `Please keep your answer under ${CUSTOM_LIMIT} characters.` : undefined;
+}
+
+/**
+ * SPEC C4: the choice a typed text names, by its label or, if no label fits, by its value. Space, case and the form of characters do not matter,
+ * anything else does. Undefined when it names none, or one choice would not be enough.
+ */
+export function choiceFromText(widget: Widget, text: string): CardAnswer | undefined {
+  const typed = normalise(text);
+  const named = (key: "label" | "value") => widget.options.find((option) => normalise(option[key]) === typed);
+  const option = named("label") ?? named("value");
+  if (!option || (widget.multiple?.min ?? 1) > 1) return undefined;
+  return { values: [option.value], labels: [option.label] };
 }
 
 /** SPEC C4: what typed text means while a widget is open; undefined = an ordinary message, the card is skipped. */
 export function answerFromText(widget: Widget, text: string): CardAnswer | undefined {
-  const typed = normalise(text);
-  const option = widget.options.find((o) => normalise(o.label) === typed || normalise(o.value) === typed);
-  const single = (widget.multiple?.min ?? 1) <= 1;
-  if (option && single) return { values: [option.value], labels: [option.label] };
-  if (!widget.allowCustom || !typed || text.length > CUSTOM_LIMIT) return undefined;
-  return { values: [], labels: [], custom: text.trim() };
+  const choice = choiceFromText(widget, text);
+  if (choice) return choice;
+  const check = text.trim() ? checkAnswer(widget, [], text) : undefined;
+  return check?.ok ? check.answer : undefined;
 }
 
+/** Emoji are typed with and without the sign that asks for colour. */
 function normalise(text: string): string {
-  return text.normalize("NFKC").trim().replace(/\s+/g, " ").toLocaleLowerCase();
+  return text
+    .normalize("NFKC")
+    .replace(/[\uFE0E\uFE0F]/gu, "")
+    .replace(/\s+/gu, " ")
+    .trim()
+    .toLowerCase();
 }
 
 /** SPEC C2: whether this person may answer. The reason is for that person. */

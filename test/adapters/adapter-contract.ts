@@ -11,11 +11,10 @@ import type {
   FileRef,
   InboundEvent,
   MessageEvent,
-  Piece,
   Place,
-  Receipt,
   Reception,
 } from "../../src/engine/index.ts";
+import { bubble, deliver, noProgress, pieces, retryCard, waitUntil } from "./deliveries.ts";
 
 /** What people see of one native message of the bot. */
 export interface SeenMessage {
@@ -64,9 +63,205 @@ const WIDGET: BubbleContent = {
   },
 };
 
+/** What every adapter does, each as somebody outside would say it. */
+export const CONTRACT: readonly (readonly [string, (h: ContractHarness) => Promise<void>])[] = [
+  [
+    "is connected after start and says so",
+    async (h) => {
+      expect(h.adapter.health().map((one) => one.state)).toEqual(["connected"]);
+    },
+  ],
+
+  [
+    "a person's message arrives once, with its text, author and place",
+    async (h) => {
+      const event = await hear(h, "hello there");
+      expect(event.text).toContain("hello there");
+      expect(event.from.kind).toBe("member");
+      expect(event.from.id.startsWith(`${h.adapter.platform}:`)).toBe(true);
+      expect(event.conversation.platform).toBe(h.adapter.platform);
+      expect(event.platformId).not.toBe("");
+    },
+  ],
+
+  [
+    "is acknowledged only after it was stored",
+    async (h) => {
+      let release: () => void = () => undefined;
+      const stored = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      h.receiveWith(async () => {
+        await stored;
+        return { status: "accepted" };
+      });
+      await h.say("slow to store");
+      await waitUntil(() => h.received.length > 0, "the event");
+      expect(h.everythingAcknowledged()).toBe(false);
+      release();
+      await waitUntil(() => h.everythingAcknowledged(), "the acknowledgement");
+    },
+  ],
+
+  [
+    "what could not be stored is not acknowledged and comes again with the same key",
+    async (h) => {
+      let failures = 0;
+      h.receiveWith(async () => {
+        failures += 1;
+        if (failures <= 1) throw new Error("the database is away");
+        return { status: "accepted" };
+      });
+      await h.say("try again");
+      await waitUntil(() => h.received.length > 1 && h.everythingAcknowledged(), "the second delivery");
+      expect(new Set(h.received.map((event) => event.dedupeKey)).size).toBe(1);
+    },
+  ],
+
+  [
+    "a text is shown once, in the place of the question, and its receipt names it",
+    async (h) => {
+      const place = h.placeFor(await hear(h, "a question"));
+      const [receipt] = await deliver(h, bubble("e1", { type: "text", content: "An **answer**", images: [] }), place);
+      const seen = await waitUntil(async () => (await h.seen()).find((m) => m.text.includes("answer")), "the answer");
+      expect(seen.nativeId).toBe(receipt?.nativeId);
+      expect((await h.seen()).filter((m) => m.text.includes("answer"))).toHaveLength(1);
+    },
+  ],
+
+  [
+    "rendering the same delivery again gives the same pieces",
+    async (h) => {
+      const place = h.placeFor(await hear(h, "a question"));
+      const delivery = bubble("e1", { type: "text", content: "word ".repeat(9000), images: [] });
+      const pieces = h.adapter.render(delivery, place);
+      expect(h.adapter.render(delivery, place)).toEqual(pieces);
+      expect(JSON.parse(JSON.stringify(pieces))).toEqual(pieces);
+    },
+  ],
+
+  [
+    "a post whose answer was lost is found, and is there only once",
+    async (h) => {
+      const place = h.placeFor(await hear(h, "a question"));
+      const [piece] = pieces(h, bubble("e1", { type: "text", content: "Only once", images: [] }), place);
+      if (!piece) throw new Error("nothing was rendered");
+      h.loseNextAnswer();
+      await expect(h.adapter.deliver(piece, noProgress)).rejects.toMatchObject({ problem: "unknown" });
+      const found = await h.adapter.find({ ...piece, attempts: 1, attemptedAt: new Date() });
+      expect(found?.nativeId).toBeDefined();
+      expect((await h.seen()).filter((m) => m.text.includes("Only once"))).toHaveLength(1);
+    },
+  ],
+
+  [
+    "a post that never happened is not found",
+    async (h) => {
+      const place = h.placeFor(await hear(h, "a question"));
+      const [piece] = pieces(h, bubble("e1", { type: "text", content: "Never sent", images: [] }), place);
+      if (!piece) throw new Error("nothing was rendered");
+      expect(await h.adapter.find({ ...piece, attempts: 1, attemptedAt: new Date() })).toBeNull();
+    },
+  ],
+
+  [
+    "every kind of bubble and host card is shown",
+    async (h) => {
+      const place = h.placeFor(await hear(h, "show me everything"));
+      const picture = h.file("dot.png", "image/png", "png bytes");
+      const shown: readonly [Delivery, (m: SeenMessage) => boolean][] = [
+        [bubble("e1", { type: "text", content: "Look", images: [picture] }), (m) => m.files.includes("dot.png")],
+        [
+          bubble("e2", { type: "attachment", file: h.file("note.txt", "text/plain", "words") }),
+          (m) => m.files.includes("note.txt"),
+        ],
+        [bubble("e3", WIDGET, "c3"), (m) => m.controls.includes("Blue") && m.text.includes("Which colour?")],
+        [
+          bubble("e4", { type: "cursor-agent", bcId: "bc_1", url: "https://cursor.com/agents?id=bc_1" }),
+          (m) => m.text.includes("bc_1"),
+        ],
+        [
+          bubble(
+            "e5",
+            {
+              type: "secret-request",
+              secret: { label: "Key for Acme", connector: "acme", field: "key" },
+              webForm: true,
+            },
+            "c5",
+          ),
+          (m) => m.text.includes("Key for Acme") && m.controls.length > 0,
+        ],
+        [retryCard("e6", "c6"), (m) => m.text.includes("did not work") && m.controls.includes("Retry")],
+      ];
+      for (const [delivery, fits] of shown) {
+        await deliver(h, delivery, place);
+        await waitUntil(async () => (await h.seen()).some(fits), `${delivery.entryId} to be shown`);
+      }
+    },
+  ],
+
+  [
+    "pressing Retry becomes an answer to its card",
+    async (h) => {
+      const place = h.placeFor(await hear(h, "a question"));
+      const [receipt] = await deliver(h, retryCard("e1", "c1"), place);
+      expect(await h.click(receipt?.nativeId ?? "", "Retry")).toBe(true);
+      const answer = await waitUntil(() => h.received.find((event) => event.type === "answer"), "the answer");
+      expect(answer).toMatchObject({ type: "answer", cardId: "c1", choices: ["retry"] });
+    },
+  ],
+
+  [
+    "a refused click is acknowledged and its reason told to that person only",
+    async (h) => {
+      const place = h.placeFor(await hear(h, "a question"));
+      const [receipt] = await deliver(h, bubble("e1", WIDGET, "c1"), place);
+      h.receiveWith(async () => ({ status: "refused", reason: "Only Alice may answer this." }));
+      const before = await h.seen();
+      expect(await h.click(receipt?.nativeId ?? "", "Red")).toBe(true);
+      await waitUntil(async () => (await h.privateNotices()).some((note) => note.includes("Only Alice")), "the reason");
+      expect(await h.seen()).toEqual(before);
+    },
+  ],
+
+  [
+    "a settled card shows the outcome, loses its controls, and may be settled twice",
+    async (h) => {
+      const place = h.placeFor(await hear(h, "a question"));
+      const delivery = bubble("e1", WIDGET, "c1");
+      const receipts = await deliver(h, delivery, place);
+      const outcome = {
+        cardId: "c1",
+        state: "answered",
+        answer: { values: ["blue"], labels: ["Blue"] },
+        byName: "Alice",
+      } as const;
+      await h.adapter.settle(delivery, place, receipts, outcome);
+      await h.adapter.settle(delivery, place, receipts, outcome);
+      const seen = await waitUntil(
+        async () => (await h.seen()).find((m) => m.text.includes("Alice") && m.controls.length === 0),
+        "the redrawn card",
+      );
+      expect(seen.text).toContain("Which colour?");
+      expect(seen.text).toContain("Blue");
+    },
+  ],
+
+  [
+    "working status can be switched on and off anywhere without harm",
+    async (h) => {
+      const place = h.placeFor(await hear(h, "a question"));
+      await h.adapter.showWorking?.(place, true);
+      await h.adapter.showWorking?.(place, false);
+      expect(await h.seen()).toEqual([]);
+    },
+  ],
+];
+
 /** Declares the contract tests for one adapter. */
 export function adapterContract(name: string, open: () => Promise<ContractHarness>): void {
-  const scene = (title: string, run: (h: ContractHarness) => Promise<void>) =>
+  for (const [title, run] of CONTRACT) {
     test(`${name}: ${title}`, async () => {
       const harness = await open();
       try {
@@ -75,156 +270,7 @@ export function adapterContract(name: string, open: () => Promise<ContractHarnes
         await harness.close();
       }
     });
-
-  scene("is connected after start and says so", async (h) => {
-    expect(h.adapter.health().map((one) => one.state)).toEqual(["connected"]);
-  });
-
-  scene("a person's message arrives once, with its text, author and place", async (h) => {
-    const event = await hear(h, "hello there");
-    expect(event.text).toContain("hello there");
-    expect(event.from.kind).toBe("member");
-    expect(event.from.id.startsWith(`${h.adapter.platform}:`)).toBe(true);
-    expect(event.conversation.platform).toBe(h.adapter.platform);
-    expect(event.platformId).not.toBe("");
-  });
-
-  scene("is acknowledged only after it was stored", async (h) => {
-    let release: () => void = () => undefined;
-    const stored = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    h.receiveWith(async () => {
-      await stored;
-      return { status: "accepted" };
-    });
-    await h.say("slow to store");
-    await waitUntil(() => h.received.length > 0, "the event");
-    expect(h.everythingAcknowledged()).toBe(false);
-    release();
-    await waitUntil(() => h.everythingAcknowledged(), "the acknowledgement");
-  });
-
-  scene("what could not be stored is not acknowledged and comes again with the same key", async (h) => {
-    let failures = 0;
-    h.receiveWith(async () => {
-      failures += 1;
-      if (failures <= 1) throw new Error("the database is away");
-      return { status: "accepted" };
-    });
-    await h.say("try again");
-    await waitUntil(() => h.received.length > 1 && h.everythingAcknowledged(), "the second delivery");
-    expect(new Set(h.received.map((event) => event.dedupeKey)).size).toBe(1);
-  });
-
-  scene("a text is shown once, in the place of the question, and its receipt names it", async (h) => {
-    const place = h.placeFor(await hear(h, "a question"));
-    const [receipt] = await deliver(h, bubble("e1", { type: "text", content: "An **answer**", images: [] }), place);
-    const seen = await waitUntil(async () => (await h.seen()).find((m) => m.text.includes("answer")), "the answer");
-    expect(seen.nativeId).toBe(receipt?.nativeId);
-    expect((await h.seen()).filter((m) => m.text.includes("answer"))).toHaveLength(1);
-  });
-
-  scene("rendering the same delivery again gives the same pieces", async (h) => {
-    const place = h.placeFor(await hear(h, "a question"));
-    const delivery = bubble("e1", { type: "text", content: "word ".repeat(9000), images: [] });
-    const pieces = h.adapter.render(delivery, place);
-    expect(h.adapter.render(delivery, place)).toEqual(pieces);
-    expect(JSON.parse(JSON.stringify(pieces))).toEqual(pieces);
-  });
-
-  scene("a post whose answer was lost is found, and is there only once", async (h) => {
-    const place = h.placeFor(await hear(h, "a question"));
-    const [piece] = pieces(h, bubble("e1", { type: "text", content: "Only once", images: [] }), place);
-    if (!piece) throw new Error("nothing was rendered");
-    h.loseNextAnswer();
-    await expect(h.adapter.deliver(piece, noProgress)).rejects.toMatchObject({ problem: "unknown" });
-    const found = await h.adapter.find({ ...piece, attempts: 1, attemptedAt: new Date() });
-    expect(found?.nativeId).toBeDefined();
-    expect((await h.seen()).filter((m) => m.text.includes("Only once"))).toHaveLength(1);
-  });
-
-  scene("a post that never happened is not found", async (h) => {
-    const place = h.placeFor(await hear(h, "a question"));
-    const [piece] = pieces(h, bubble("e1", { type: "text", content: "Never sent", images: [] }), place);
-    if (!piece) throw new Error("nothing was rendered");
-    expect(await h.adapter.find({ ...piece, attempts: 1, attemptedAt: new Date() })).toBeNull();
-  });
-
-  scene("every kind of bubble and host card is shown", async (h) => {
-    const place = h.placeFor(await hear(h, "show me everything"));
-    const picture = h.file("dot.png", "image/png", "png bytes");
-    const shown: readonly [Delivery, (m: SeenMessage) => boolean][] = [
-      [bubble("e1", { type: "text", content: "Look", images: [picture] }), (m) => m.files.includes("dot.png")],
-      [
-        bubble("e2", { type: "attachment", file: h.file("note.txt", "text/plain", "words") }),
-        (m) => m.files.includes("note.txt"),
-      ],
-      [bubble("e3", WIDGET, "c3"), (m) => m.controls.includes("Blue") && m.text.includes("Which colour?")],
-      [
-        bubble("e4", { type: "cursor-agent", bcId: "bc_1", url: "https://cursor.com/agents?id=bc_1" }),
-        (m) => m.text.includes("bc_1"),
-      ],
-      [
-        bubble(
-          "e5",
-          { type: "secret-request", secret: { label: "Key for Acme", connector: "acme", field: "key" }, webForm: true },
-          "c5",
-        ),
-        (m) => m.text.includes("Key for Acme") && m.controls.length > 0,
-      ],
-      [retryCard("e6", "c6"), (m) => m.text.includes("did not work") && m.controls.includes("Retry")],
-    ];
-    for (const [delivery, fits] of shown) {
-      await deliver(h, delivery, place);
-      await waitUntil(async () => (await h.seen()).some(fits), `${delivery.entryId} to be shown`);
-    }
-  });
-
-  scene("pressing Retry becomes an answer to its card", async (h) => {
-    const place = h.placeFor(await hear(h, "a question"));
-    const [receipt] = await deliver(h, retryCard("e1", "c1"), place);
-    expect(await h.click(receipt?.nativeId ?? "", "Retry")).toBe(true);
-    const answer = await waitUntil(() => h.received.find((event) => event.type === "answer"), "the answer");
-    expect(answer).toMatchObject({ type: "answer", cardId: "c1", choices: ["retry"] });
-  });
-
-  scene("a refused click is acknowledged and its reason told to that person only", async (h) => {
-    const place = h.placeFor(await hear(h, "a question"));
-    const [receipt] = await deliver(h, bubble("e1", WIDGET, "c1"), place);
-    h.receiveWith(async () => ({ status: "refused", reason: "Only Alice may answer this." }));
-    const before = await h.seen();
-    expect(await h.click(receipt?.nativeId ?? "", "Red")).toBe(true);
-    await waitUntil(async () => (await h.privateNotices()).some((note) => note.includes("Only Alice")), "the reason");
-    expect(await h.seen()).toEqual(before);
-  });
-
-  scene("a settled card shows the outcome, loses its controls, and may be settled twice", async (h) => {
-    const place = h.placeFor(await hear(h, "a question"));
-    const delivery = bubble("e1", WIDGET, "c1");
-    const receipts = await deliver(h, delivery, place);
-    const outcome = {
-      cardId: "c1",
-      state: "answered",
-      answer: { values: ["blue"], labels: ["Blue"] },
-      byName: "Alice",
-    } as const;
-    await h.adapter.settle(delivery, place, receipts, outcome);
-    await h.adapter.settle(delivery, place, receipts, outcome);
-    const seen = await waitUntil(
-      async () => (await h.seen()).find((m) => m.text.includes("Alice") && m.controls.length === 0),
-      "the redrawn card",
-    );
-    expect(seen.text).toContain("Which colour?");
-    expect(seen.text).toContain("Blue");
-  });
-
-  scene("working status can be switched on and off anywhere without harm", async (h) => {
-    const place = h.placeFor(await hear(h, "a question"));
-    await h.adapter.showWorking?.(place, true);
-    await h.adapter.showWorking?.(place, false);
-    expect(await h.seen()).toEqual([]);
-  });
+  }
 }
 
 async function hear(h: ContractHarness, text: string): Promise<MessageEvent> {
@@ -235,65 +281,4 @@ async function hear(h: ContractHarness, text: string): Promise<MessageEvent> {
   );
   await waitUntil(() => h.everythingAcknowledged(), "its acknowledgement");
   return event;
-}
-
-/** Looks again and again until there is something. */
-export async function waitUntil<T>(probe: () => T | Promise<T>, what: string, ms = 8000): Promise<NonNullable<T>> {
-  for (const end = Date.now() + ms; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 5))) {
-    const found = await probe();
-    if (found !== null && found !== undefined && found !== false) return found;
-  }
-  throw new Error(`waited ${ms} ms for ${what}`);
-}
-
-const noProgress = () => Promise.resolve();
-
-/** A bubble as the engine would hand it over. */
-export function bubble(entryId: string, content: BubbleContent, cardId?: string): Delivery {
-  return {
-    kind: "bubble",
-    entryId,
-    botName: "Ada",
-    content,
-    mentionable: [],
-    ...(cardId === undefined ? {} : { cardId }),
-  };
-}
-
-/** The notice a failed turn leaves. */
-export function retryCard(entryId: string, cardId: string): Delivery {
-  return {
-    kind: "host-card",
-    entryId,
-    botName: "Ada",
-    cardId,
-    card: {
-      kind: "retry",
-      text: "That did not work.",
-      controls: [{ value: "retry", label: "Retry", style: "primary" }],
-    },
-  };
-}
-
-/** The pieces of a delivery as the outbox would store them. */
-export function pieces(h: Pick<ContractHarness, "adapter">, delivery: Delivery, place: Place): Piece[] {
-  return h.adapter.render(delivery, place).map((content, index) => ({
-    id: `${delivery.entryId}-${index}`,
-    index,
-    place,
-    content: JSON.parse(JSON.stringify(content)) as unknown,
-    progress: null,
-    attempts: 0,
-  }));
-}
-
-/** Delivers all pieces in order. */
-export async function deliver(
-  h: Pick<ContractHarness, "adapter">,
-  delivery: Delivery,
-  place: Place,
-): Promise<Receipt[]> {
-  const receipts: Receipt[] = [];
-  for (const piece of pieces(h, delivery, place)) receipts.push(await h.adapter.deliver(piece, noProgress));
-  return receipts;
 }

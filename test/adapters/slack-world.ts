@@ -43,6 +43,7 @@ export interface SlackWorld {
   readonly alice: User;
   readonly bob: User;
   readonly general: Channel;
+  readonly context: AdapterContext;
   readonly received: InboundEvent[];
   readonly logs: string[];
   readonly metrics: string[];

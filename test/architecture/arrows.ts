@@ -28,7 +28,7 @@ const HOMES: readonly (readonly [package_: RegExp, home: RegExp])[] = [
   [/^@modelcontextprotocol\//, /^src\/tools\/mcp\//],
   [/^(ai$|@ai-sdk\/)/, /^src\/engine\/model\//],
   [/^(undici|ipaddr\.js)$/, /^src\/engine\/net\//],
-  [/^(hono$|@hono\/)/, /^src\/(main[-.]|web-server[-.]|adapters\/web\/|console\/)/],
+  [/^(hono$|@hono\/)/, /^src\/(main[-.]|adapters\/web\/|console\/)/],
   [/^markdown-it$/, /^src\/adapters\/shared\//],
   [/^pino$/, /^src\/log[-.]/],
   [/^prom-client$/, /^src\/metrics[-.]/],
@@ -40,7 +40,7 @@ const HOMES: readonly (readonly [package_: RegExp, home: RegExp])[] = [
 ];
 
 /** Parts that are files directly in src; `config-schema.ts` belongs to `config`. */
-const ROOT_ZONES = ["main", "config", "log", "metrics", "web-server"];
+const ROOT_ZONES = ["main", "config", "log", "metrics"];
 
 /** Zone of a file in src: the unit that arrows are drawn between. */
 export function zoneOf(path: string): string {
@@ -63,7 +63,7 @@ export function problemOf({ from, target, isRelative }: Import): string | undefi
   const [zone, seen] = [zoneOf(from), zoneOf(target)];
   if (zone === seen) return undefined;
   if (zone.startsWith("engine/")) return engineProblem(zone, seen);
-  const isDoor = /\/index\.ts$/.test(target) || /^src\/(config|log|metrics|web-server)\.ts$/.test(target);
+  const isDoor = /\/index\.ts$/.test(target) || /^src\/(config|log|metrics)\.ts$/.test(target);
   if (!isDoor)
     return seen === "adapters/shared" && zone.startsWith("adapters/")
       ? undefined
@@ -72,8 +72,7 @@ export function problemOf({ from, target, isRelative }: Import): string | undefi
 }
 
 function mayImport(zone: string, seen: string): boolean {
-  if (zone === "main")
-    return /^(engine\/index|adapters\/index|tools|console|config|log|metrics|web-server)$/.test(seen);
+  if (zone === "main") return /^(engine\/index|adapters\/index|tools|console|config|log|metrics)$/.test(seen);
   if (seen === "engine/index") return true;
   if (zone === "cli") return seen === "config" || seen === "adapters/index";
   if (zone === "log") return seen === "config";

@@ -36,8 +36,8 @@ const OTHER_WORD: Readonly<Record<string, string>> = {
   util: "what it does",
   misc: "what it does",
 };
-/** Where the words of a platform or of the providers' message format are the right ones. */
-const FOREIGN_WORDS = /^src\/(adapters\/(slack|discord)|engine\/model)\//;
+/** Where the words of a platform, of a page, or of the providers' message format are the right ones. */
+const FOREIGN_WORDS = /^src\/(adapters\/(slack|discord|web\/client)|engine\/model)\//;
 /** Names fixed by the tools' public schema, by HTTP, or by the field. */
 const AGENT_ALLOWED = /SendToAgent|CreateAgent|UpdateAgent|[Ss]ubagent|[Cc]ursor-?Agent|guarded-?agent|UserAgent/i;
 

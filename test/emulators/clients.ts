@@ -1,5 +1,6 @@
 /**
  * The real Slack clients, pointed at an emulated workspace; shared by the emulator's own tests.
+ * Nothing here knows the product.
  */
 import { App as BoltApp, LogLevel } from "@slack/bolt";
 import { WebClient } from "@slack/web-api";

@@ -1,5 +1,6 @@
 /**
  * Tokens, scopes and uploads: who may call what, and what an upload must look like.
+ * The codes must be those Slack answers with.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { webClient } from "./clients.ts";

@@ -1,5 +1,6 @@
 /**
  * The block rules as a table: each row is the smallest message that breaks one rule, with the place a client is told.
+ * What is accepted exactly at a limit stands below.
  */
 import { expect, test } from "vitest";
 import { checkBlocks } from "./slack/block-rules.ts";

@@ -1,5 +1,6 @@
 /**
  * HTTP delivery to the real Bolt HTTP receiver: signatures, retries, the URL check, interactions, forged requests.
+ * A proper receiver must accept what the workspace sends and nothing else.
  */
 import type { Server } from "node:http";
 import { createServer } from "node:http";

@@ -1,5 +1,6 @@
 /**
  * Buttons, choices, modals, commands and private notices, with the real Bolt client on the other side.
+ * Each press is sent once and must be acknowledged in time.
  */
 import type { App as BoltApp } from "@slack/bolt";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -28,7 +29,7 @@ async function connect(app: App): Promise<BoltApp> {
   return client;
 }
 
-test("a button opens a modal; its values come back; the trigger works once and for three seconds", async () => {
+test("a button opens a modal, once per press, and its values come back", async () => {
   const client = await connect(ada);
   const errors: string[] = [];
   const view = {
@@ -128,4 +129,55 @@ test("slash commands, ephemeral notices and response URLs reach only the person"
   ).toEqual(["and done", "working on status"]);
   await webClient(slack, ada).chat.postEphemeral({ channel: general.id, user: alice.id, text: "psst" });
   expect(slack.noticesFor(alice).at(-1)?.text).toBe("psst");
+});
+
+test("a trigger is dead after its time", async () => {
+  const quick = await startSlack({ triggerMs: 20 });
+  try {
+    const cy = quick.addApp({ name: "Cy" });
+    const dana = quick.addPerson("Dana");
+    const room = quick.addChannel("room", [cy, dana]);
+    const elements = [{ type: "button", action_id: "go", text: { type: "plain_text", text: "Go" } }];
+    await webClient(quick, cy).apiCall("chat.postMessage", {
+      channel: room.id,
+      text: "?",
+      blocks: [{ type: "actions", elements }],
+    });
+    const { triggerId, acknowledged } = await quick.press(dana, await quick.waitForPost(), "Go");
+    expect(acknowledged).toBe(false);
+    const pressedAt = Date.now();
+    await quick.waitUntil(() => Date.now() - pressedAt > 20, "the trigger's end");
+    const view = { type: "modal", title: { type: "plain_text", text: "Late" }, blocks: [] };
+    const opened = webClient(quick, cy).apiCall("views.open", { trigger_id: triggerId, view });
+    await expect(opened).rejects.toMatchObject({ data: { error: "expired_trigger_id" } });
+  } finally {
+    await quick.close();
+  }
+});
+
+test("a person cannot press what is not on screen, nor submit an empty required field", async () => {
+  const title = { type: "plain_text", text: "Ask" };
+  const elements = [{ type: "button", action_id: "go", text: { type: "plain_text", text: "Go" } }];
+  await webClient(slack, ada).apiCall("chat.postMessage", {
+    channel: general.id,
+    text: "?",
+    blocks: [{ type: "actions", elements }],
+  });
+  const post = slack.posts(general).at(-1);
+  if (!post) throw new Error("no post");
+  expect(() => slack.press(alice, post, "Stop")).toThrow('on screen: button "Go"');
+  const client = await connect(ada);
+  client.action("go", async ({ ack }) => void (await ack()));
+  const { triggerId } = await slack.press(alice, post, "Go");
+  const input = {
+    type: "input",
+    label: { type: "plain_text", text: "Name" },
+    element: { type: "plain_text_input", action_id: "v", max_length: 3 },
+  };
+  await webClient(slack, ada).apiCall("views.open", {
+    trigger_id: triggerId,
+    view: { type: "modal", title, submit: title, blocks: [input] },
+  });
+  await expect(slack.submit(alice, "")).rejects.toThrow("must be filled in");
+  await expect(slack.submit(alice, "toolong")).rejects.toThrow("at most 3");
 });

@@ -1,5 +1,6 @@
 /**
  * Who a post would notify, read as Slack reads it. Tests of the product rely on this to prove that nobody is pinged.
+ * A rule missing here would let a ping slip through there.
  */
 import { WebClient } from "@slack/web-api";
 import { afterAll, beforeAll, expect, test } from "vitest";

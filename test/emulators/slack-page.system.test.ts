@@ -1,5 +1,6 @@
 /**
  * The page of the emulated workspace, used as its script uses it: who I am, what I see, what I do.
+ * It must show a person only what is theirs.
  */
 import type { App as BoltApp } from "@slack/bolt";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,5 +1,6 @@
 /**
  * Trouble on demand, seen through the real clients: failing requests, disturbed deliveries, broken connections.
+ * Each kind of trouble must do exactly what it says, and nothing when it is used up.
  */
 import type { App as BoltApp } from "@slack/bolt";
 import { WebClient } from "@slack/web-api";

@@ -4,7 +4,7 @@
  */
 import type { App as BoltApp } from "@slack/bolt";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { connectBolt, stopBolt, webClient } from "./clients.ts";
+import { connectBolt, openSocket, stopBolt, webClient } from "./clients.ts";
 import type { App, Channel, Slack, User } from "./slack/index.ts";
 import { startSlack } from "./slack/index.ts";
 
@@ -214,4 +214,45 @@ test("auth.test names the granted scopes", async () => {
   const result = await webClient(slack, ada).auth.test();
   expect(result).toMatchObject({ user_id: ada.userId, bot_id: ada.botId, team_id: slack.team.id });
   expect(result.response_metadata?.scopes).toContain("chat:write");
+});
+
+test("stop, home and revoked tokens are told to the one app", async () => {
+  const cy = slack.addApp({ name: "Cy" });
+  const { events, socket } = await openSocket(slack, cy);
+  const asked = slack.dm(alice, cy, "start something long");
+  slack.pressStop(alice, cy, asked);
+  slack.openHome(alice, cy);
+  slack.revokeTokens(cy);
+  await slack.waitUntil(() => events.length === 4, "four events");
+  expect(events).toEqual(["message", "agent_session_stopped", "app_home_opened", "tokens_revoked"]);
+  await expect(webClient(slack, cy).auth.test()).rejects.toThrow("token_revoked");
+  socket.close();
+});
+
+test("a persona and a foreign bot look the way Slack shows them", async () => {
+  await webClient(slack, ada).chat.postMessage({
+    channel: general.id,
+    text: "as Ann",
+    username: "Ann",
+    icon_emoji: ":cat:",
+  });
+  const persona = slack.posts(general).at(-1);
+  expect(persona?.author).toBe("Ann");
+  expect(persona?.body).toMatchObject({ subtype: "bot_message", username: "Ann", bot_id: ada.botId });
+  expect(persona?.body.user).toBeUndefined();
+  const foreign = slack.sayAsForeignBot("Robo", general, `${slack.mention(ada)} beep`);
+  expect(foreign).toMatchObject({ author: "Robo", app: null });
+  expect(foreign.body.bot_id).toMatch(/^B/);
+  expect(foreign.body.subtype).toBeUndefined();
+});
+
+test("an app hears only what its scopes and subscriptions allow", async () => {
+  const narrow = slack.addApp({ name: "Narrow", events: ["app_mention", "message.im"] });
+  const blind = slack.addApp({ name: "Blind", scopes: ["chat:write"] });
+  const room = slack.addChannel("narrow", [narrow, blind, alice]);
+  slack.say(alice, room, `${slack.mention(narrow)} and ${slack.mention(blind)}`, { gapMs: 0 });
+  slack.dm(alice, narrow, "hi");
+  const heard = (app: App) => slack.deliveries.filter((record) => record.app === app).map((record) => record.eventType);
+  expect(heard(narrow)).toEqual(["app_mention", "message"]);
+  expect(heard(blind)).toEqual([]);
 });

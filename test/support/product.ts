@@ -4,9 +4,8 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { start } from "../../src/main.ts";
 import { pause } from "../emulators/loopback.ts";
 
@@ -38,11 +37,10 @@ export async function startInside({ folder, env, logs }: ProductOptions): Promis
   return { url: running.url, pid: process.pid, stop: running.stop, kill };
 }
 
-/** Starts the product in a process of its own. */
+/** Starts the product in a process of its own, as `npm start` does it. */
 export async function startApart({ folder, env, logs }: ProductOptions): Promise<Product> {
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
-  const entry = fileURLToPath(new URL("./run-product.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", tsx, entry], {
+  const entry = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url));
+  const child = spawn(process.execPath, [entry], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ["ignore", "pipe", "pipe"],

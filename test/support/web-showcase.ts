@@ -8,8 +8,13 @@ import type { Posted, WebWorld } from "./web-world.ts";
 export const WIDGETS: Readonly<Record<string, Widget>> = {
   buttons: widget("When shall we meet?", ["Tuesday morning", "Wednesday", "Not this week"], { allowCustom: true }),
   radios: widget("Which office do you mean?", ["Berlin", "Lisbon", "Oslo", "Kyoto", "Lima", "Accra"]),
-  menu: widget("Which month?", Array.from({ length: 12 }, (_, index) => `Month ${index + 1}`)),
-  boxes: widget("Which sources should I read?", ["Papers", "News", "Forums", "Our wiki"], { multiple: { min: 1, max: 2 } }),
+  menu: widget(
+    "Which month?",
+    Array.from({ length: 12 }, (_, index) => `Month ${index + 1}`),
+  ),
+  boxes: widget("Which sources should I read?", ["Papers", "News", "Forums", "Our wiki"], {
+    multiple: { min: 1, max: 2 },
+  }),
 };
 
 function widget(prompt: string, labels: readonly string[], more: Partial<Widget> = {}): Widget {

@@ -63,6 +63,8 @@ export interface WebWorldOptions {
   readonly kv?: KeyValueStore;
   readonly publicFolder?: string;
   readonly port?: number;
+  /** Runs before the first request can arrive: sets what events are answered with. */
+  readonly prepare?: (world: WebWorld) => void;
   readonly bots?: readonly { id: string; name: string; role: string; model: string }[];
 }
 
@@ -77,6 +79,7 @@ export async function startWebWorld(options: WebWorldOptions = {}): Promise<WebW
   const adapter = createWebAdapter(options.publicFolder ? { publicFolder: options.publicFolder } : {});
   const routes: AdapterRoute[] = [];
   const world = createWorld(adapter, kv);
+  options.prepare?.(world);
   const context = createContext(world, routes);
   for (const { id, name, role, model } of options.bots ?? BOTS) {
     await adapter.start({ botId: id, name, role, model, settings: {} }, context);
@@ -151,7 +154,10 @@ function createContext(world: WebWorld, routes: AdapterRoute[]): AdapterContext 
     storeFile: async (source, facts) => {
       const parts: Uint8Array[] = [];
       for await (const part of source) parts.push(part);
-      return { ok: true, file: keep(world.files, facts.name, facts.mediaType ?? "application/octet-stream", Buffer.concat(parts)) };
+      return {
+        ok: true,
+        file: keep(world.files, facts.name, facts.mediaType ?? "application/octet-stream", Buffer.concat(parts)),
+      };
     },
     readSecretLink: async (token) => world.links.get(token) ?? null,
     publicUrl: "",
@@ -162,7 +168,13 @@ function placeOf(botId: string, ref: ConversationRef): Place {
   return { installationId: `web-${botId}`, ref };
 }
 
-function keep(files: Map<string, Uint8Array>, name: string, mediaType: string, bytes: Uint8Array, alt?: string): FileRef {
+function keep(
+  files: Map<string, Uint8Array>,
+  name: string,
+  mediaType: string,
+  bytes: Uint8Array,
+  alt?: string,
+): FileRef {
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   files.set(sha256, bytes);
   const ext = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "bin";
@@ -173,7 +185,10 @@ async function* chunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < bytes.length; offset += 16_384) yield bytes.subarray(offset, offset + 16_384);
 }
 
-async function listen(routes: readonly AdapterRoute[], port: number): Promise<{ port: number; close: () => Promise<void> }> {
+async function listen(
+  routes: readonly AdapterRoute[],
+  port: number,
+): Promise<{ port: number; close: () => Promise<void> }> {
   const app = new Hono();
   for (const route of routes) app.on(route.method, route.path, (c) => route.handle(c.req.raw, c.req.param()));
   return new Promise((resolve) => {

@@ -91,7 +91,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "parley-world-"));
   writeFileSync(join(folder, "parley.yaml"), JSON.stringify(settingsFor(options, slack, llm)));
   const life = createLife(options, folder, slack);
-  const world = { slack, llm, general: cast.general, folder, ...createTalk(slack, cast), ...createWatch(slack, llm, life) };
+  const world = {
+    slack,
+    llm,
+    general: cast.general,
+    folder,
+    ...createTalk(slack, cast),
+    ...createWatch(slack, llm, life),
+  };
   await life.start();
   const close = async () => {
     await life.stop();
@@ -244,7 +251,9 @@ function createWatch(slack: Slack, llm: Llm, life: Life) {
     return slack.posts(to.channel, filter).filter((post) => Number(post.ts) > Number(to.ts));
   };
   const isIdle = async () => {
-    const waiting = slack.deliveries.filter((item) => item.acknowledgedAt === null && !item.lost && item.sentAt.length > 0);
+    const waiting = slack.deliveries.filter(
+      (item) => item.acknowledgedAt === null && !item.lost && item.sentAt.length > 0,
+    );
     if (waiting.length > 0 || llm.requests.some((request) => request.outcome === "open")) return false;
     const [row] = await life.database().rows<{ open: string }>(OPEN_WORK);
     return row?.open === "0";
@@ -255,7 +264,8 @@ function createWatch(slack: Slack, llm: Llm, life: Life) {
     answer: (to: Post, ms?: number) =>
       slack.waitUntil(
         () => answers(to)[0],
-        () => `an answer to ${JSON.stringify(to.text)}; said: ${JSON.stringify(slack.posts().map((post) => post.text))}`,
+        () =>
+          `an answer to ${JSON.stringify(to.text)}; said: ${JSON.stringify(slack.posts().map((post) => post.text))}`,
         ms,
       ),
     async quiet(ms = 10_000) {

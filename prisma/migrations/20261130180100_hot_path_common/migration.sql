@@ -1,5 +1,6 @@
 -- What the hot operations of the store share: indexes, the fence, dedupe marks, mail, entries that are said.
 -- Each hot operation is one function call and so one round trip and one transaction (docs/decisions/0003-hot-path-sql.md).
+-- PL/pgSQL keeps the plans of its statements for the life of a connection; functions in plain SQL would be planned at every call.
 -- Locks are always taken in this order: conversation, dedupe mark, bot, session, card, the rest. Every statement in these functions sees
 -- what was committed before it began, also after it waited for a lock.
 
@@ -16,6 +17,9 @@ create index "Entry_bubble_stem_idx" on "Entry" ("conversationKey", (rtrim("addr
 
 -- Keys are ordered by code point on every server, whatever its locale.
 alter table "KeyValue" alter column "key" type text collate "C";
+
+-- Model state comes back as it was written, to the order of its keys: providers cache what they have read byte by byte.
+alter table "StateNode" alter column "body" type json using "body"::json;
 
 -- ---- time --------------------------------------------------------------------------------------------------------------------------
 
@@ -42,9 +46,10 @@ begin
 end $$;
 
 -- True when a copy of this event was stored before.
-create function parley_is_taken(dedupe_key text) returns boolean language sql volatile as $$
-  select exists (select from "InboundMark" where "key" = dedupe_key and "outcome" = 'stored')
-$$;
+create function parley_is_taken(dedupe_key text) returns boolean language plpgsql as $$
+begin
+  return exists (select from "InboundMark" where "key" = dedupe_key and "outcome" = 'stored');
+end $$;
 
 -- True for the first copy only, at any concurrency. A copy that was ignored earlier does not count.
 create function parley_mark_stored(dedupe_key text) returns boolean language plpgsql as $$
@@ -99,12 +104,13 @@ begin
 end $$;
 
 -- A steering note about mail that is being worked on: same author and route, so that it joins the running turn (SPEC T6).
-create function parley_steer(about "Mail", note text) returns jsonb language sql volatile as $$
-  select parley_add_mail(about."sessionId", about."entryId", jsonb_build_object(
+create function parley_steer(about "Mail", note text) returns jsonb language plpgsql as $$
+begin
+  return parley_add_mail(about."sessionId", about."entryId", jsonb_build_object(
     'kind', about."kind", 'authorId', about."authorId", 'route', about."route", 'audience', about."audience", 'hops', about."hops",
     'orderAt', parley_now(),
-    'body', jsonb_build_object('type', 'steering', 'role', coalesce(about."body"->>'role', 'member'), 'text', note)))
-$$;
+    'body', jsonb_build_object('type', 'steering', 'role', coalesce(about."body"->>'role', 'member'), 'text', note)));
+end $$;
 
 -- ---- what is said ------------------------------------------------------------------------------------------------------------------
 
@@ -149,9 +155,10 @@ begin
   return said;
 end $$;
 
-create function parley_add_card(shown_by "Entry", card jsonb) returns void language sql volatile as $$
+create function parley_add_card(shown_by "Entry", card jsonb) returns void language plpgsql as $$
+begin
   insert into "Card" ("id", "entryId", "botId", "sessionId", "conversationKey", "turnId", "kind", "spec", "allowed", "expiresAt", "createdAt")
     values (card->>'id', shown_by."id", shown_by."botId", card->>'sessionId', shown_by."conversationKey", card->>'turnId', card->>'kind',
       card->'spec', array(select jsonb_array_elements_text(card->'allowed')),
-      parley_now() + parley_ms((card->>'ttlMs')::float8), parley_now())
-$$;
+      parley_now() + parley_ms((card->>'ttlMs')::float8), parley_now());
+end $$;

@@ -80,12 +80,14 @@ begin
 end $$;
 
 -- Address of the message a native id belongs to: a message we took in, or any piece of a bubble.
-create function parley_address_of(conversation_key text, platform_name text, native_id text) returns text language sql volatile as $$
-  select coalesce(
+create function parley_address_of(conversation_key text, platform_name text, native_id text) returns text language plpgsql as $$
+begin
+  if native_id is null then return null; end if;
+  return coalesce(
     (select "address" from "Entry" where "conversationKey" = conversation_key and "platformId" = native_id),
     (select e."address" from "OutboxPiece" p join "Entry" e on e."id" = p."entryId"
-      where p."platform" = platform_name and p."nativeId" = native_id and e."conversationKey" = conversation_key limit 1))
-$$;
+      where p."platform" = platform_name and p."nativeId" = native_id and e."conversationKey" = conversation_key limit 1));
+end $$;
 
 -- One entry per visible message. What people say gets the next number; a message known only as context moves to the end as a real one.
 create function parley_add_entry(conversation_key text, platform_name text, entry jsonb) returns "Entry" language plpgsql as $$

@@ -41,13 +41,14 @@ begin
 end $$;
 
 -- The same mail again under a new id, waiting in the old place.
-create function parley_copy_mail(original "Mail") returns void language sql volatile as $$
+create function parley_copy_mail(original "Mail") returns void language plpgsql as $$
+begin
   insert into "Mail" ("id", "sessionId", "botId", "kind", "rank", "direct", "entryId", "authorId", "route", "body", "audience", "hops",
       "orderAt", "dueAt", "createdAt")
     values (gen_random_uuid()::text, original."sessionId", original."botId", original."kind", original."rank", original."direct",
       original."entryId", original."authorId", original."route", original."body" - 'amended', original."audience", original."hops",
-      original."orderAt", original."dueAt", original."createdAt")
-$$;
+      original."orderAt", original."dueAt", original."createdAt");
+end $$;
 
 -- Stop (SPEC T5): a durable flag on running turns the person may stop, and that person's waiting mail here is cancelled.
 create function parley_request_stop(input jsonb) returns jsonb language plpgsql as $$

@@ -5,9 +5,10 @@
 -- What a bot could work on now: one row per due piece of mail, and per piece of mail of a turn whose worker is gone.
 -- Sessions that somebody holds are left out.
 create function parley_ready_work(bot_id text, moment timestamptz)
-returns table (session_id text, mail_rank int, direct boolean, unfinished boolean, order_at timestamptz, mail_seq bigint, waits_since timestamptz)
-language sql volatile as $$
-  select work.* from (
+returns table (session_id text, mail_rank int, is_direct boolean, unfinished boolean, order_at timestamptz, mail_seq bigint, waits_since timestamptz)
+language plpgsql as $$
+begin
+  return query select work.* from (
     select "sessionId", "rank", "direct", false, "orderAt", "seq", greatest("createdAt", "dueAt")
       from "Mail" where "botId" = bot_id and "state" = 'due' and "dueAt" <= moment
     union all
@@ -15,17 +16,18 @@ language sql volatile as $$
         coalesce(m."createdAt", t."startedAt")
       from "Turn" t left join "Mail" m on m."turnId" = t."id" and m."state" = 'taken'
       where t."botId" = bot_id and t."status" in ('running', 'settling')
-  ) as work (session_id, mail_rank, direct, unfinished, order_at, mail_seq, waits_since)
+  ) as work (session_id, mail_rank, is_direct, unfinished, order_at, mail_seq, waits_since)
   join "Session" s on s."id" = work.session_id
-  where s."owner" is null or s."leaseUntil" <= moment
-$$;
+  where s."owner" is null or s."leaseUntil" <= moment;
+end $$;
 
 -- False when the bot's newest turn served no person: then mail that has aged does not go before people again (SPEC T2: "once").
-create function parley_served_people_last(bot_id text) returns boolean language sql volatile as $$
-  select coalesce((
+create function parley_served_people_last(bot_id text) returns boolean language plpgsql as $$
+begin
+  return coalesce((
     select (select min(m."rank") from "Mail" m where m."turnId" = t."id")
-      from "Turn" t where t."botId" = bot_id order by t."startedAt" desc limit 1), 0) = 0
-$$;
+      from "Turn" t where t."botId" = bot_id order by t."startedAt" desc limit 1), 0) = 0;
+end $$;
 
 -- Claims the first session in order of the given session's bot, if the bot has a free lane. The bot's row is locked, so claims of one bot
 -- happen one after the other in all processes. Without a claim, retryInMs says when a waiting person may open a lane.
@@ -50,12 +52,12 @@ begin
     aged_first := parley_served_people_last(bot_id);
     select w.session_id into picked from parley_ready_work(bot_id, moment) w
       order by (aged_first and w.mail_rank > 0 and w.waits_since <= moment - ageing) desc,
-        w.mail_rank, w.unfinished desc, w.direct desc, w.order_at, w.mail_seq
+        w.mail_rank, w.unfinished desc, w.is_direct desc, w.order_at, w.mail_seq
       limit 1;
   elsif live_claims < lane_limit then
     select w.session_id into picked from parley_ready_work(bot_id, moment) w
       where w.mail_rank = 0 and w.waits_since <= moment - lane_wait
-      order by w.unfinished desc, w.direct desc, w.order_at, w.mail_seq
+      order by w.unfinished desc, w.is_direct desc, w.order_at, w.mail_seq
       limit 1;
   end if;
   if picked is not null then return parley_hold(picked, input->>'owner', (input->>'leaseMs')::float8); end if;
@@ -64,12 +66,15 @@ begin
     select ceil(1000 * extract(epoch from min(w.waits_since) + lane_wait - moment)) from parley_ready_work(bot_id, moment) w where w.mail_rank = 0));
 end $$;
 
-create function parley_hold(session_id text, new_owner text, lease_ms float8) returns jsonb language sql volatile as $$
+create function parley_hold(session_id text, new_owner text, lease_ms float8) returns jsonb language plpgsql as $$
+declare
+  held "Session";
+begin
   update "Session" set "owner" = new_owner, "fence" = "fence" + 1, "leaseUntil" = parley_now() + parley_ms(lease_ms)
-    where "id" = session_id
-    returning jsonb_build_object('claim',
-      jsonb_build_object('sessionId', "id", 'botId', "botId", 'owner', "owner", 'fence', "fence"))
-$$;
+    where "id" = session_id returning * into held;
+  return jsonb_build_object('claim',
+    jsonb_build_object('sessionId', held."id", 'botId', held."botId", 'owner', held."owner", 'fence', held."fence"));
+end $$;
 
 -- ---- the life of a turn ------------------------------------------------------------------------------------------------------------
 
@@ -95,11 +100,11 @@ begin
   end loop;
 end $$;
 
--- Appends to the session's model state; a node that is there already is the same node.
+-- Appends to the session's model state; a node that is there already is the same node. Messages come as text, since jsonb would sort their keys.
 create function parley_add_nodes(of_session text, nodes jsonb, shown_until int) returns void language plpgsql as $$
 begin
   insert into "StateNode" ("hash", "sessionId", "parent", "kind", "body", "createdAt")
-    select node->>'hash', of_session, node->>'parent', node->>'kind', node->'message', parley_now() from jsonb_array_elements(nodes) as node
+    select node->>'hash', of_session, node->>'parent', node->>'kind', (node->>'message')::json, parley_now() from jsonb_array_elements(nodes) as node
     on conflict ("hash") do nothing;
   update "Session" set "stateHead" = coalesce(nodes->-1->>'hash', "stateHead"), "cursor" = greatest("cursor", shown_until), "updatedAt" = parley_now()
     where "id" = of_session;
@@ -170,9 +175,10 @@ begin
   perform parley_move_progress(input->>'turnId', input->'progress');
 end $$;
 
-create function parley_move_progress(of_turn text, new_progress jsonb) returns void language sql volatile as $$
-  update "Turn" set "progress" = new_progress, "waitingCardId" = new_progress->>'waitingCardId' where "id" = of_turn
-$$;
+create function parley_move_progress(of_turn text, new_progress jsonb) returns void language plpgsql as $$
+begin
+  update "Turn" set "progress" = new_progress, "waitingCardId" = new_progress->>'waitingCardId' where "id" = of_turn;
+end $$;
 
 -- A call says a bubble: entry, pieces, card, counters and the call's link to it, once. Its result follows when the pieces have closed.
 create function parley_commit_send(input jsonb) returns jsonb language plpgsql as $$

@@ -22,6 +22,7 @@ export const CONTROL_VERBS = [
   "open",
 ] as const;
 
+/** One of the verbs. */
 export type ControlVerb = (typeof CONTROL_VERBS)[number];
 
 /** What a control id says. `index` is the option's position for `pick`. */

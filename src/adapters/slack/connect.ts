@@ -187,10 +187,7 @@ class Connection implements SlackConnection {
     const { context, apiUrl, supervision } = this.#parts;
     this.#supervisor = createSupervisor({
       socket: { apiUrl, appToken, log: this.#log, clock: context.clock, openTimeoutMs: OPEN_TIMEOUT_MS },
-      onPayload: ({ body, retryNum, envelopeId }, socket) => {
-        const acknowledge = (response?: unknown) => void socket.acknowledge(envelopeId, response);
-        void intake.take({ body, retryNum, acknowledge });
-      },
+      onPayload: ({ body, retryNum }, acknowledge) => void intake.take({ body, retryNum, acknowledge }),
       events: {
         connected: () => this.#change("connected"),
         down: () => this.#change("reconnecting", "The connection to Slack is being opened again."),

@@ -14,17 +14,25 @@ export const FALLBACK_CHARS = 3900;
 /** Pieces of one text before it becomes a summary and a file (SPEC M2). */
 export const MAX_TEXT_PIECES = 4;
 
+/** Words of a section or any other text object. */
 export const SECTION_CHARS = 3000;
+/** Words on a button; about 30 are shown. */
 export const BUTTON_CHARS = 75;
+/** Words of one choice in a list or menu. */
 export const OPTION_CHARS = 75;
+/** Words below a choice. */
 export const DESCRIPTION_CHARS = 75;
 /** Option values are documented with 150 characters and typed with 75: the smaller number is always safe. */
 export const VALUE_CHARS = 75;
+/** Title and buttons of a form. */
 export const MODAL_TITLE_CHARS = 24;
+/** What a person can type into a form's field. */
 export const INPUT_CHARS = 3000;
+/** Label of a form's field. */
 export const LABEL_CHARS = 2000;
 /** Choices shown as buttons, as radio buttons or checkboxes, as a menu; more become text. */
 export const BUTTON_CHOICES = 5;
+/** See `BUTTON_CHOICES`. */
 export const RADIO_CHOICES = 10;
 /** A label longer than this does not read well on a button. */
 export const SHORT_LABEL_CHARS = 30;
@@ -43,7 +51,7 @@ export const UPLOAD_TIMEOUT_MS = 90_000;
 export const SHARE_WAIT_MS = 10_000;
 
 /** One post a second in a channel, with a short burst (Slack's rule for chat.postMessage). */
-export const POST_PACE = { burst: 4, refillMs: 1000 } as const;
+export const POST_PACE = { burst: 8, refillMs: 1000 } as const;
 
 /**
  * How many blocks Slack makes of a Markdown text: headings, rules, tables, lists, quotes, fences and paragraphs each count. A little high on

@@ -29,6 +29,7 @@ export interface FilesContent {
   readonly comment: string;
 }
 
+/** What one piece holds; stored as JSON. */
 export type SlackContent = MessageContent | FilesContent;
 
 /** The native messages of a delivery. */

@@ -28,6 +28,7 @@ export interface Socket {
   close(): Promise<void>;
 }
 
+/** What a connection needs, and whom it tells. */
 export interface SocketOptions {
   readonly apiUrl: string;
   readonly appToken: string;

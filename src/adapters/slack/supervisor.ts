@@ -8,7 +8,7 @@
 import type { Clock, Log, Metrics } from "../../engine/index.ts";
 import type { SlackProblem } from "./errors.ts";
 import { problemOf } from "./errors.ts";
-import { openSocket, type Socket, type SocketOptions } from "./socket.ts";
+import { openSocket, type Socket, type SocketOptions, type SocketPayload } from "./socket.ts";
 
 /** How the lanes are run. Times are ms. */
 export interface SupervisorOptions {
@@ -23,6 +23,7 @@ export interface SupervisorOptions {
   readonly refusedMs: number;
 }
 
+/** How connections are run in production. */
 export const DEFAULT_SUPERVISION: SupervisorOptions = {
   lanes: 2,
   silenceMs: 10 * 60_000,
@@ -39,9 +40,10 @@ export interface SupervisorEvents {
   refused(problem: SlackProblem): void;
 }
 
+/** What a supervisor is made of. */
 export interface SupervisorParts {
   readonly socket: Omit<SocketOptions, "onPayload" | "onEnd">;
-  readonly onPayload: SocketOptions["onPayload"];
+  readonly onPayload: (payload: SocketPayload, acknowledge: (response?: unknown) => void) => void;
   readonly events: SupervisorEvents;
   readonly clock: Clock;
   readonly log: Log;
@@ -148,7 +150,7 @@ class LaneSupervisor implements Supervisor {
         ...this.#parts.socket,
         onPayload: (payload, own) => {
           this.#heard(lane);
-          this.#parts.onPayload(payload, own);
+          this.#parts.onPayload(payload, (response) => this.#acknowledge(own, payload.envelopeId, response));
         },
         onEnd: (ended, reason) => this.#ended(lane, ended, reason),
       });
@@ -159,6 +161,13 @@ class LaneSupervisor implements Supervisor {
       if (problem.problem === "bot" || problem.problem === "content") this.#parts.events.refused(problem);
       return { ok: false, problem };
     }
+  }
+
+  /** A connection may end between a payload and its acknowledgement; Slack knows the payload by its id, whichever connection names it. */
+  #acknowledge(own: Socket, envelopeId: string, response: unknown): void {
+    if (own.acknowledge(envelopeId, response)) return;
+    for (const other of this.#sockets) if (other.acknowledge(envelopeId, response)) return;
+    this.#parts.metrics.count("slack_lost_acknowledgements");
   }
 
   /** Makes the socket the lane's own; the promise resolves when it is time for the next one. */

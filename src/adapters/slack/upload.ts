@@ -17,6 +17,7 @@ import { clip, SHARE_WAIT_MS, UPLOAD_TIMEOUT_MS } from "./limits.ts";
 import { isSlackUrl } from "./notices.ts";
 import type { FilesContent } from "./render.ts";
 
+/** Stores the adapter's note on a piece before the next step. */
 export type SaveProgress = (progress: unknown) => Promise<void>;
 
 /** Where files are shared. */

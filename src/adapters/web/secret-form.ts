@@ -30,7 +30,7 @@ async function takeForm(hub: Hub, request: Request, token: string): Promise<Resp
     requireSameOrigin(request);
   } catch (error) {
     if (!(error instanceof HttpProblem)) throw error;
-    return page(403, "Not accepted", notice("Not accepted", error.message));
+    return page(403, "Not accepted", wordsHtml("Not accepted", error.message));
   }
   const view = await readLink(hub, token);
   if (!view) return gonePage();
@@ -38,7 +38,7 @@ async function takeForm(hub: Hub, request: Request, token: string): Promise<Resp
   if (!typed) return page(422, titleOf(view), formHtml(view, "The field was empty. Enter the secret."));
   const bot = hub.botOfInstallation(view.installationId) ?? [...hub.bots.values()][0];
   if (!bot)
-    return page(503, "Not now", notice("Not now", "The server is starting or stopping. Try again in a moment."));
+    return page(503, "Not now", wordsHtml("Not now", "The server is starting or stopping. Try again in a moment."));
   const reception = await bot.context.receive({
     type: "secret",
     dedupeKey: `link:${view.cardId}:${randomUUID()}`,
@@ -80,7 +80,7 @@ ${help}${error}
 }
 
 function storedHtml(view: SecretLinkView): string {
-  return notice(
+  return wordsHtml(
     "Stored",
     `Thank you. ${view.botName} now knows that “${view.label}” is available for ${view.connector}, not what it is. You can close this page.`,
   );
@@ -91,11 +91,11 @@ function gonePage(reason?: string): Response {
   return page(
     410,
     "This link no longer works",
-    notice("This link no longer works", `${text} If the bot still needs the secret, ask it for a new link.`),
+    wordsHtml("This link no longer works", `${text} If the bot still needs the secret, ask it for a new link.`),
   );
 }
 
-function notice(heading: string, text: string): string {
+function wordsHtml(heading: string, text: string): string {
   return `<h1>${escapeHtml(heading)}</h1><p role="status">${escapeHtml(text)}</p>`;
 }
 

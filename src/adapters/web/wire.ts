@@ -32,7 +32,11 @@ export interface WireSecret {
 /** How a card ended. */
 export interface WireOutcome {
   readonly state: "open" | "answered" | "dismissed" | "expired";
-  readonly answer?: { readonly values: readonly string[]; readonly labels: readonly string[]; readonly custom?: string };
+  readonly answer?: {
+    readonly values: readonly string[];
+    readonly labels: readonly string[];
+    readonly custom?: string;
+  };
   readonly byName?: string;
 }
 

@@ -47,7 +47,8 @@ function intake(parts: RouterParts, item: MessageCase, woken: readonly string[])
   const moved = woken.length > 0 ? cardsMovedOnFrom(item) : [];
   const dismiss = dismissedBy(item);
   return {
-    dedupeKey: event.dedupeKey,
+    // A copy that wakes nobody must not close the door for one that does: another bot's copy may be the one in which it is named.
+    dedupeKey: woken.length > 0 ? event.dedupeKey : `${event.dedupeKey}:heard`,
     outcome: "stored",
     ref,
     conversationKey: item.key,

@@ -75,8 +75,8 @@ function owedOf(row: OwedRow): OwedSettle {
 export function createCardOperations({ prisma, query }: Database): CardOperations {
   return {
     async readCard(cardId) {
-      const row = await prisma.card.findUnique({ where: { id: cardId } });
-      return row === null ? null : cardOf(row);
+      const [row] = await query<CardRow>(`SELECT * FROM "Card" WHERE "id" = $1`, [cardId]);
+      return row ? cardOf(row) : null;
     },
     owedSettles: async (limit) => (await query<OwedRow>(takeOwedSettles, [limit])).map(owedOf),
     async closeSettle(cardId, result) {

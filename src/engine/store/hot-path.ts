@@ -4,6 +4,7 @@
  * a lost claim arrives as FenceLostError. The functions themselves are in prisma/migrations (docs/decisions/0003-hot-path-sql.md).
  */
 import type { Pool, QueryResultRow } from "pg";
+import { DatabaseError } from "pg";
 import { FenceLostError } from "../errors.ts";
 import type { PrismaClient } from "./generated/client.ts";
 
@@ -32,6 +33,7 @@ export type HotOperation =
 
 /** Both ways into the same pool. */
 export interface Database {
+  /** For reads and writes without times: its adapter drops their zone, which is wrong where the session's zone is not UTC. */
   readonly prisma: PrismaClient;
   /** Calls one SQL function. Throws FenceLostError when the claim in `input` is no longer held. */
   call<Result>(operation: HotOperation, input: object): Promise<Result>;
@@ -53,7 +55,7 @@ export function createDatabase(pool: Pool, prisma: PrismaClient): Database {
       } catch (error) {
         const code = sqlStateOf(error);
         if (code === FENCE_LOST) throw new FenceLostError("Another worker holds this claim now.", { cause: error });
-        if (attempt >= MAX_ATTEMPTS || !REPEATABLE.has(code)) throw error;
+        if (attempt >= MAX_ATTEMPTS || !REPEATABLE.has(code)) throw withoutContent(error);
       }
     }
   };
@@ -73,6 +75,11 @@ export function toJson(value: unknown): string {
   return text.replace(/\\(u[0-9a-f]{4}|.)/g, (written, code: string) =>
     /^u(0000|d[89a-f])/.test(code) ? "\\ufffd" : written,
   );
+}
+
+/** PostgreSQL quotes rows and parameters in an error's detail and context; what people wrote must not reach a log that way (SPEC O5). */
+function withoutContent(error: unknown): unknown {
+  return error instanceof DatabaseError ? Object.assign(error, { detail: undefined, where: undefined }) : error;
 }
 
 function sqlStateOf(error: unknown): string {

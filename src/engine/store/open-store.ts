@@ -5,6 +5,7 @@
 
 import pg from "pg";
 import type { Log } from "../log.ts";
+import { freeDeadClaims } from "./dead-claims.ts";
 import { openEmbeddedDatabase } from "./embedded.ts";
 import { applyMigrations } from "./migrate.ts";
 import { serverPoolOptions } from "./pool.ts";
@@ -42,6 +43,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
   try {
     const { applied } = await applyMigrations(pool);
     if (applied.length > 0) log.info({ applied }, "database migrated");
+    if (embedded) await freeDeadClaims(pool);
     const store = await createPrismaStore({ pool, log });
     return {
       store,

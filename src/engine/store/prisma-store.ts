@@ -22,7 +22,7 @@ import type { Store } from "./store.ts";
 import { createTurnOperations } from "./turns.ts";
 import { createVaultOperations } from "./vault-rows.ts";
 
-/** Where the data is. A pool given here stays its owner's to end; one made here from options ends with the store. */
+/** Where the data is: a pool, or options for one. Either way the store ends it when it closes. */
 export interface PrismaStoreOptions {
   readonly pool: Pool | PoolConfig;
   readonly log: Log;
@@ -30,10 +30,7 @@ export interface PrismaStoreOptions {
 
 /** Opens the store and makes sure that the database answers. */
 export async function createPrismaStore({ pool: given, log }: PrismaStoreOptions): Promise<Store> {
-  const pool = given instanceof Pool ? given : new Pool(given);
-  // Without a listener the loss of an idle connection would end the process; the pool itself replaces it.
-  const onLost = (error: Error) => log.warn({ error: error.message }, "lost an idle database connection");
-  pool.on("error", onLost);
+  const pool = given instanceof Pool ? given : openPool(given, log);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   const database = createDatabase(pool, prisma);
   const ping = async () => {
@@ -55,8 +52,14 @@ export async function createPrismaStore({ pool: given, log }: PrismaStoreOptions
     ping,
     async close() {
       await prisma.$disconnect();
-      if (pool === given) pool.off("error", onLost);
-      else await pool.end();
+      await pool.end();
     },
   };
+}
+
+function openPool(options: PoolConfig, log: Log): Pool {
+  const pool = new Pool(options);
+  // Without a listener the loss of an idle connection would end the process; the pool itself replaces it.
+  pool.on("error", (error) => log.warn({ error: error.message }, "an idle database connection broke"));
+  return pool;
 }

@@ -16,7 +16,7 @@ import {
   sessionOf,
   turnOf,
 } from "./from-rows.ts";
-import type { Database } from "./hot-path.ts";
+import { type Database, toJson } from "./hot-path.ts";
 import type {
   BotRow,
   CallRow,
@@ -28,7 +28,7 @@ import type {
   SessionRow,
   TurnRow,
 } from "./rows.ts";
-import type { SessionView, Store } from "./store.ts";
+import type { SessionView, StateNode, Store } from "./store.ts";
 
 type TurnOperations = Pick<
   Store,
@@ -44,7 +44,7 @@ type TurnOperations = Pick<
   | "finishTurn"
 >;
 
-/** Names of authors are looked up when mail is read, so that they are the newest. */
+/** An author's name as it was when the entry was written, else as it is known now. */
 const authorName = `coalesce(e."authorName", p."name", b."name")`;
 const mailWithNames = `
   "Mail" m LEFT JOIN "Entry" e ON e."id" = m."entryId" AND e."authorId" = m."authorId"
@@ -108,6 +108,11 @@ async function viewSession({ query }: Database, { sessionId, owner, fence }: Cla
   };
 }
 
+/** Messages travel as text inside the JSON, so that they are stored as they are written. */
+function nodeInput(node: StateNode): object {
+  return { ...node, message: toJson(node.message) };
+}
+
 /** The operations of a turn. */
 export function createTurnOperations(database: Database): TurnOperations {
   const { query, call } = database;
@@ -117,10 +122,10 @@ export function createTurnOperations(database: Database): TurnOperations {
     beginTurn: async (claim, input) => turnOf(await call<TurnRow>("parley_begin_turn", { claim, ...input })),
     resumeTurn: (claim, turnId) => call<number>("parley_resume_turn", { claim, turnId }),
     commitInput: async (claim, input) => {
-      await call("parley_commit_input", { claim, ...input });
+      await call("parley_commit_input", { claim, ...input, nodes: input.nodes.map(nodeInput) });
     },
     commitReply: async (claim, input) => {
-      await call("parley_commit_reply", { claim, ...input });
+      await call("parley_commit_reply", { claim, ...input, node: nodeInput(input.node) });
     },
     startCall: async (claim, ref) => {
       await call("parley_start_call", { claim, ...ref });
@@ -131,7 +136,7 @@ export function createTurnOperations(database: Database): TurnOperations {
     commitSend: async (claim, ref, delivery, progress) =>
       entryOf(await call<EntryRow>("parley_commit_send", { claim, ...ref, delivery, progress })),
     finishTurn: async (claim, input) => {
-      await call("parley_finish_turn", { claim, ...input });
+      await call("parley_finish_turn", { claim, ...input, nodes: input.nodes.map(nodeInput) });
     },
   };
 }

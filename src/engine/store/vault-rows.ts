@@ -2,42 +2,46 @@
  * Sealed secrets (SPEC C5). Only ciphertext passes here; sealing and opening are state/vault's. A new secret comes in with the card's answer
  * (see intake), in the same transaction.
  */
-import type { VaultSecret } from "./generated/client.ts";
 import type { Database } from "./hot-path.ts";
 import type { SealedSecret, Store } from "./store.ts";
 
 type VaultOperations = Pick<Store, "readSecret" | "listSecrets" | "revokeSecret">;
 
-function sealedOf(row: VaultSecret): SealedSecret {
-  const { botId, connector, field, keyId, nonce, ciphertext, tag, personId } = row;
-  return { botId, connector, field, keyId, nonce, ciphertext, tag, personId };
+const live = `"revokedAt" IS NULL AND ("expiresAt" IS NULL OR "expiresAt" > now())`;
+
+const selectSecret = `
+SELECT * FROM "VaultSecret" WHERE "botId" = $1 AND "connector" = $2 AND "field" = $3 AND ${live} ORDER BY "createdAt" DESC LIMIT 1`;
+
+const selectSecrets = `SELECT * FROM "VaultSecret" WHERE "orgId" = $1 AND ${live} ORDER BY "createdAt", "id"`;
+
+const revokeSecret = `
+UPDATE "VaultSecret" SET "revokedAt" = now() WHERE "botId" = $1 AND "connector" = $2 AND "field" = $3 AND "revokedAt" IS NULL RETURNING "id"`;
+
+interface SecretRow extends Omit<SealedSecret, "nonce" | "ciphertext" | "tag"> {
+  readonly nonce: Buffer;
+  readonly ciphertext: Buffer;
+  readonly tag: Buffer;
 }
 
-/** Neither revoked nor expired. */
-function live(): { revokedAt: null; OR: ({ expiresAt: null } | { expiresAt: { gt: Date } })[] } {
-  return { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
+function sealedOf(row: SecretRow): SealedSecret {
+  const { botId, connector, field, keyId, personId } = row;
+  const bytes = {
+    nonce: new Uint8Array(row.nonce),
+    ciphertext: new Uint8Array(row.ciphertext),
+    tag: new Uint8Array(row.tag),
+  };
+  return { botId, connector, field, keyId, personId, ...bytes };
 }
 
 /** The operations on the vault's rows. */
-export function createVaultOperations({ prisma }: Database): VaultOperations {
+export function createVaultOperations({ query }: Database): VaultOperations {
   return {
-    async readSecret(place) {
-      const row = await prisma.vaultSecret.findFirst({
-        where: { ...place, ...live() },
-        orderBy: { createdAt: "desc" },
-      });
-      return row === null ? null : sealedOf(row);
+    async readSecret({ botId, connector, field }) {
+      const [row] = await query<SecretRow>(selectSecret, [botId, connector, field]);
+      return row ? sealedOf(row) : null;
     },
-    async listSecrets(orgId) {
-      const rows = await prisma.vaultSecret.findMany({ where: { orgId, ...live() }, orderBy: { createdAt: "asc" } });
-      return rows.map(sealedOf);
-    },
-    async revokeSecret(place) {
-      const { count } = await prisma.vaultSecret.updateMany({
-        where: { ...place, revokedAt: null },
-        data: { revokedAt: new Date() },
-      });
-      return count > 0;
-    },
+    listSecrets: async (orgId) => (await query<SecretRow>(selectSecrets, [orgId])).map(sealedOf),
+    revokeSecret: async ({ botId, connector, field }) =>
+      (await query(revokeSecret, [botId, connector, field])).length > 0,
   };
 }

@@ -1,3 +1,5 @@
+/** Ids of buttons and forms, written and read. */
+
 import { expect, test } from "vitest";
 import {
   CONTROL_VERBS,

@@ -1,3 +1,5 @@
+/** Where the code is in a Markdown text. */
+
 import { expect, test } from "vitest";
 import { codeRanges, mapCode, openFence } from "../../../src/adapters/shared/markdown-code.ts";
 

@@ -1,3 +1,5 @@
+/** One budget per channel: pace, priorities, holding. */
+
 import { expect, test } from "vitest";
 import { createOutboundLimits } from "../../../src/adapters/shared/outbound-limits.ts";
 import type { Clock } from "../../../src/engine/index.ts";

@@ -1,3 +1,5 @@
+/** Long Markdown cut into pieces: where, and what is carried over. */
+
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { firstPart, splitText } from "../../../src/adapters/shared/split-text.ts";

@@ -2,21 +2,7 @@
  * Model providers on 127.0.0.1 that the real AI SDK providers talk to: OpenAI-compatible chat completions, OpenAI
  * Responses, Anthropic Messages, Gemini; streaming or not. Requests are checked as the provider checks them and
  * recorded; what the model answers is decided by a script per model name.
- *
- *   const llm = await startLlm({ scripts: { ada: (request) => sendMessage("hello") } });
- *   createOpenAICompatible({ name: "local", baseURL: llm.openaiUrl, apiKey: "any" })("ada")
- *   createOpenAI({ baseURL: llm.openaiUrl, … }), createAnthropic({ baseURL: llm.anthropicUrl, … }),
- *   createGoogleGenerativeAI({ baseURL: llm.geminiUrl, … })
- *   llm.script("ada", (request) => request.lastRole === "user" ? sendMessage(`You said ${request.lastUserText}`) : done());
- *   llm.script("ada", inTurn([sendMessage("one"), done(), { status: 429, headers: { "retry-after": "1" } }, …]));
- *   llm.fail({ status: 503 }, { times: 2, model: "ada" });   // also hang, drop, contextLength, breakStream, delayMs, chunkDelayMs
- *   const request = await llm.waitForRequest((r) => r.userTexts.join().includes("hi"), "ada");
- *   request.system, .userTexts, .toolResults, .calls, .tools, .toolChoice, .forced, .sharedPrefix, .outcome
- *   llm.requestsOf("ada"), llm.requests, llm.refusals (must stay empty), await llm.close()
- *
- * A model without a script gets `helpfulScript`, which answers people through SendMessage. An answer is a `Reply`
- * ({ text, thinking, calls, finish, usage, … }); `sendMessage`, `sendWidget`, `call`, `together`, `think`, `done` build
- * the usual ones.
+ * How to use it stands at `startLlm`.
  */
 import { startLoopback, waitUntil } from "../loopback.ts";
 import { helpfulScript } from "./default-script.ts";
@@ -61,7 +47,24 @@ export interface Llm {
   close(): Promise<void>;
 }
 
-/** Starts a server; `close` it when the test ends. */
+/**
+ * Starts a server; `close` it when the test ends.
+ *
+ *   const llm = await startLlm({ scripts: { ada: (request) => sendMessage("hello") } });
+ *   createOpenAICompatible({ name: "local", baseURL: llm.openaiUrl, apiKey: "any" })("ada")
+ *   createOpenAI({ baseURL: llm.openaiUrl, … }), createAnthropic({ baseURL: llm.anthropicUrl, … }),
+ *   createGoogleGenerativeAI({ baseURL: llm.geminiUrl, … })
+ *   llm.script("ada", (request) => request.lastRole === "user" ? sendMessage(`You said ${request.lastUserText}`) : done());
+ *   llm.script("ada", inTurn([sendMessage("one"), done(), { status: 429, headers: { "retry-after": "1" } }, …]));
+ *   llm.fail({ status: 503 }, { times: 2, model: "ada" });   // also hang, drop, contextLength, breakStream, delayMs, chunkDelayMs
+ *   const request = await llm.waitForRequest((r) => r.userTexts.join().includes("hi"), "ada");
+ *   request.system, .userTexts, .toolResults, .calls, .tools, .toolChoice, .forced, .sharedPrefix, .outcome
+ *   llm.requestsOf("ada"), llm.requests, llm.refusals (must stay empty), await llm.close()
+ *
+ * A model without a script gets `helpfulScript`, which answers people through SendMessage. An answer is a `Reply`
+ * ({ text, thinking, calls, finish, usage, … }); `sendMessage`, `sendWidget`, `call`, `together`, `think`, `done` build
+ * the usual ones.
+ */
 export async function startLlm(options: LlmOptions = {}): Promise<Llm> {
   const state: LlmState = {
     scripts: new Map(Object.entries(options.scripts ?? {})),

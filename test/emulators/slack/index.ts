@@ -2,23 +2,7 @@
  * A Slack workspace on 127.0.0.1 that the real Slack clients connect to: Web API, file uploads, Socket Mode, signed
  * HTTP delivery, people who write and press. It refuses what Slack refuses, records everything, and makes trouble on
  * demand. It outlives the product, so restarts can be tested.
- *
- *   const slack = await startSlack();                       // clients use slack.apiUrl; the page is at slack.url
- *   const ada = slack.addApp({ name: "Ada" });              // ada.botToken, ada.appToken, ada.signingSecret, ada.userId
- *   const alice = slack.addPerson("Alice");
- *   const general = slack.addChannel("general", [ada, alice]);
- *   const asked = slack.say(alice, general, `${slack.mention(ada)} hi`);        // message and app_mention go out
- *   slack.dm(alice, ada, "hello"); slack.say(alice, general, "more", { thread: asked, first: "app_mention", gapMs: 0 });
- *   const post = await slack.waitForPost((p) => p.text.includes("hello") && p.threadTs === asked.ts);
- *   await slack.press(alice, post, "Retry");                                    // also choose: "B", type: "text"
- *   const modal = await slack.waitForModal(alice); await slack.submit(alice, { Token: "s3cret" });
- *   slack.posts(general), slack.timeline(general), slack.calls("chat.postMessage"), slack.refusals, slack.deliveries
- *   slack.fail("chat.postMessage", { acceptThen: "drop" }, { times: 2, app: ada });
- *   slack.disturb({ duplicate: 1, event: "message" }, { app: ada });            // drop, delayMs, ignoreAck
- *   slack.disconnect(ada, "refresh_requested"); slack.cut(ada); slack.silence(ada); slack.refuseSockets(ada, true);
- *   await slack.close();
- *
- * Retries come 0, 2 and 4 s after a missed acknowledgement (Slack: 0, 1 min, 5 min); see `SlackOptions` to change it.
+ * How to use it stands at `startSlack`.
  */
 import { pause, startLoopback, waitUntil } from "../loopback.ts";
 import type { Modal } from "./controls.ts";
@@ -89,7 +73,27 @@ type Directory = ReturnType<typeof createDirectory>;
 type Acts = ReturnType<typeof createActs>;
 type Reading = ReturnType<typeof createReading>;
 
-/** Starts a workspace; `close` it when the test ends. */
+/**
+ * Starts a workspace; `close` it when the test ends.
+ *
+ *   const slack = await startSlack();                       // clients use slack.apiUrl; the page is at slack.url
+ *   const ada = slack.addApp({ name: "Ada" });              // ada.botToken, ada.appToken, ada.signingSecret, ada.userId
+ *   const alice = slack.addPerson("Alice");
+ *   const general = slack.addChannel("general", [ada, alice]);
+ *   const asked = slack.say(alice, general, `${slack.mention(ada)} hi`);        // message and app_mention go out
+ *   slack.dm(alice, ada, "hello"); slack.say(alice, general, "more", { thread: asked, first: "app_mention", gapMs: 0 });
+ *   const post = await slack.waitForPost((p) => p.text.includes("hello") && p.threadTs === asked.ts);
+ *   await slack.press(alice, post, "Retry");                                    // also choose: "B", type: "text"
+ *   const modal = await slack.waitForModal(alice); await slack.submit(alice, { Token: "s3cret" });
+ *   slack.posts(general), slack.timeline(general), slack.calls("chat.postMessage"), slack.refusals, slack.deliveries
+ *   slack.fail("chat.postMessage", { acceptThen: "drop" }, { times: 2, app: ada });
+ *   slack.disturb({ duplicate: 1, event: "message" }, { app: ada });            // drop, delayMs, ignoreAck
+ *   slack.disconnect(ada, "refresh_requested"); slack.cut(ada); slack.silence(ada); slack.refuseSockets(ada, true);
+ *   await slack.close();
+ *
+ * HTTP apps: `addApp({ name, mode: "http", requestUrl })` (`app.requestUrl` may change), `slack.verifyUrl`, `slack.forge`.
+ * Retries come 0, 2 and 4 s after a missed acknowledgement (Slack: 0, 1 min, 5 min); see `SlackOptions` to change it.
+ */
 export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   const { port, teamName, pingMs, ...timing } = options;
   const workspace = newWorkspace(teamName ?? "Emulated", { ...TIMING, ...timing });

@@ -1,4 +1,7 @@
-/** Which part of the emulator answers which address. */
+/**
+ * Which part of the emulator answers which address.
+ * Anything unknown is 404; each part checks its own requests.
+ */
 import type { Arrived } from "../loopback.ts";
 import { sendText } from "../loopback.ts";
 import { serveMethod } from "./api.ts";

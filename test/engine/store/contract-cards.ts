@@ -64,6 +64,14 @@ export function testCards(world: () => StoreWorld): void {
     expect(view.conversation).toBeUndefined();
   });
 
+  test("a card expires when it should, whatever the time zones are", async () => {
+    const { place, cardId } = await withCard(world().store, { ttlMs: 600_000 });
+    const left = ((await place.store.readCard(cardId))?.expiresAt?.getTime() ?? 0) - Date.now();
+    expect(left).toBeGreaterThan(540_000);
+    expect(left).toBeLessThanOrEqual(601_000);
+    expect((await readOpen(place)).map((card) => card.id)).toEqual([cardId]);
+  });
+
   test("an expired card is not open, whoever looks first", async () => {
     const { place, cardId } = await withCard(world().store, { ttlMs: -1 });
     expect((await readOpen(place)).map((card) => card.id)).toEqual([]);
@@ -151,6 +159,7 @@ export function testCards(world: () => StoreWorld): void {
     const tokenHash = unique("hash");
     await place.store.createSecretLink({ tokenHash, cardId, ttlMs: 60_000 });
     expect(await place.store.readSecretLink(tokenHash)).toMatchObject({ id: cardId });
+    await place.say("again");
     const other = await addCard(place, sessionId);
     expect(await place.store.takeIn(place.answer(other, { tokenHash }))).toMatchObject({
       status: "late",

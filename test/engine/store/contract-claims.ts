@@ -110,8 +110,8 @@ export function testClaims(world: () => StoreWorld): void {
   test("background work never opens a lane", async () => {
     const place = await newPlace(world().store);
     const first = await place.wake();
-    const second = await arrive(world(), place, { name: "timer", kind: "background", age: 60 });
     await place.claim(first);
+    const second = await arrive(world(), place, { name: "timer", kind: "background", age: 60 });
     expect(await place.tryClaim(second, "w", { waitMs: 0, ageingMs: 0 })).toBeNull();
   });
 

@@ -35,7 +35,9 @@ function Panes({ playground }: { playground: Playground }) {
   useEffect(() => {
     if (!drawer) return;
     document.querySelector<HTMLElement>("#places [aria-current]")?.focus();
-    const onKey = (event: KeyboardEvent) => event.key === "Escape" && close();
+    // Escape inside a dialog closes that dialog only.
+    const onKey = (event: KeyboardEvent) =>
+      event.key === "Escape" && !document.querySelector("dialog[open]") && close();
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, [drawer]);
@@ -45,17 +47,12 @@ function Panes({ playground }: { playground: Playground }) {
   };
   return (
     <div class={drawer ? "panes drawer-open" : "panes"}>
-      <a class="skip" href="#composer" onClick={focusComposer}>
+      <button type="button" class="skip" onClick={() => document.getElementById("composer")?.focus()}>
         Skip to message field
-      </a>
+      </button>
       <Sidebar playground={playground} onChoose={() => setDrawer(false)} />
       {drawer && <button type="button" class="veil" aria-label="Close the list" onClick={close} />}
       <Conversation playground={playground} hidden={drawer} onOpenPlaces={() => setDrawer(true)} />
     </div>
   );
-}
-
-function focusComposer(event: Event) {
-  event.preventDefault();
-  document.getElementById("composer")?.focus();
 }

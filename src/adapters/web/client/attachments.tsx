@@ -15,7 +15,6 @@ export function AttachButton({ onFiles }: { onFiles: (files: FileList | null) =>
         type="file"
         multiple
         hidden
-        aria-hidden="true"
         onChange={(event) => {
           onFiles(event.currentTarget.files);
           event.currentTarget.value = "";

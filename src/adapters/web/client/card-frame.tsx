@@ -5,7 +5,12 @@ import type { WirePost } from "../wire.ts";
 import { CheckIcon, LockIcon } from "./icons.tsx";
 
 /** A card with its parts; `ended` replaces the controls. */
-export function CardFrame(props: { kind: string; children: ComponentChildren; ended?: ComponentChildren; refusal?: string }) {
+export function CardFrame(props: {
+  kind: string;
+  children: ComponentChildren;
+  ended?: ComponentChildren;
+  refusal?: string;
+}) {
   return (
     <div class={`card ${props.kind}${props.ended ? " ended" : ""}`}>
       {props.children}

@@ -3,12 +3,13 @@
  * What is written but not sent stays per channel while the page is open.
  */
 
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { WireChannel } from "../wire.ts";
 import { AttachButton, AttachedFiles } from "./attachments.tsx";
 import { SendIcon } from "./icons.tsx";
-import { mentionAt, mentionables } from "./mentions.ts";
 import { MentionList } from "./mention-list.tsx";
+import { mentionAt, mentionables } from "./mentions.ts";
 import type { Playground } from "./playground.ts";
 import { useAttachments } from "./use-attachments.ts";
 
@@ -18,8 +19,6 @@ export function Composer({ playground, channel }: { playground: Playground; chan
   const attachments = useAttachments();
   const field = useRef<HTMLTextAreaElement>(null);
   const mention = useMention(playground, channel, draft.text, field, draft.set);
-  const names = playground.model.bots.filter((bot) => channel.bots.includes(bot.id)).map((bot) => bot.name);
-  const hint = channel.kind === "direct" ? `Message ${channel.name}` : `Message #${channel.name}${names[0] ? `, @${names[0]} to ask` : ""}`;
   const ready = (draft.text.trim() !== "" || attachments.done.length > 0) && !attachments.busy;
   const send = () => {
     if (!ready) return;
@@ -28,9 +27,7 @@ export function Composer({ playground, channel }: { playground: Playground; chan
     attachments.clear();
     field.current?.focus();
   };
-  const onKey = (event: KeyboardEvent) => {
-    if (event.isComposing || mention.onKey(event)) return;
-    if (event.key !== "Enter" || event.shiftKey) return;
+  const onSubmit = (event: Event) => {
     event.preventDefault();
     send();
   };
@@ -39,36 +36,19 @@ export function Composer({ playground, channel }: { playground: Playground; chan
     attachments.add(event.dataTransfer?.files);
   };
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={onDrop}
-    >
+    <form class="composer" onSubmit={onSubmit} onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
       <AttachedFiles attachments={attachments} />
       <MentionList mention={mention} />
       <div class="composer-row">
         <AttachButton onFiles={attachments.add} />
-        <textarea
-          id="composer"
-          ref={field}
-          rows={1}
-          value={draft.text}
-          placeholder={hint}
-          aria-label={hint}
-          aria-autocomplete={channel.kind === "channel" ? "list" : undefined}
-          aria-controls={mention.open ? "mention-list" : undefined}
-          aria-activedescendant={mention.open ? `mention-${mention.index}` : undefined}
-          onInput={(event) => {
-            draft.set(event.currentTarget.value);
-            mention.look();
-          }}
-          onKeyDown={onKey}
-          onClick={mention.look}
-          onPaste={(event) => attachments.add(event.clipboardData?.files)}
+        <Field
+          field={field}
+          text={draft.text}
+          hint={hintFor(playground, channel)}
+          mention={mention}
+          onText={draft.set}
+          onFiles={attachments.add}
+          onSend={send}
         />
         <button type="submit" class="primary send" aria-label="Send" disabled={!ready}>
           <SendIcon />
@@ -76,6 +56,51 @@ export function Composer({ playground, channel }: { playground: Playground; chan
       </div>
     </form>
   );
+}
+
+function Field(props: {
+  field: RefObject<HTMLTextAreaElement | null>;
+  text: string;
+  hint: string;
+  mention: ReturnType<typeof useMention>;
+  onText: (text: string) => void;
+  onFiles: (files: FileList | undefined) => void;
+  onSend: () => void;
+}) {
+  const { mention } = props;
+  // Enter that ends the composition of a character does not send.
+  const onKey = (event: KeyboardEvent) => {
+    if (event.isComposing || mention.onKey(event)) return;
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    props.onSend();
+  };
+  return (
+    <textarea
+      id="composer"
+      ref={props.field}
+      rows={1}
+      value={props.text}
+      placeholder={props.hint}
+      aria-label={props.hint}
+      aria-autocomplete="list"
+      aria-controls={mention.open ? "mention-list" : undefined}
+      aria-activedescendant={mention.open ? `mention-${mention.index}` : undefined}
+      onInput={(event) => {
+        props.onText(event.currentTarget.value);
+        mention.look();
+      }}
+      onKeyDown={onKey}
+      onClick={mention.look}
+      onPaste={(event) => props.onFiles(event.clipboardData?.files)}
+    />
+  );
+}
+
+function hintFor(playground: Playground, channel: WireChannel): string {
+  if (channel.kind === "direct") return `Message ${channel.name}`;
+  const bot = playground.model.bots.find((one) => channel.bots.includes(one.id));
+  return `Message #${channel.name}${bot ? `, @${bot.name} to ask` : ""}`;
 }
 
 /** Unsent text, kept per channel for this visit, and a field that grows with it. */
@@ -98,7 +123,7 @@ function useMention(
   playground: Playground,
   channel: WireChannel,
   text: string,
-  field: { readonly current: HTMLTextAreaElement | null },
+  field: RefObject<HTMLTextAreaElement | null>,
   setText: (text: string) => void,
 ) {
   const [caret, setCaret] = useState(0);

@@ -26,7 +26,13 @@ export function Conversation({ playground, hidden, onOpenPlaces }: Props) {
   return (
     <main class="conversation" inert={hidden}>
       <header class="title-bar">
-        <button type="button" id="open-places" class="quiet icon-button" aria-label="Open the list of conversations" onClick={onOpenPlaces}>
+        <button
+          type="button"
+          id="open-places"
+          class="quiet icon-button"
+          aria-label="Open the list of conversations"
+          onClick={onOpenPlaces}
+        >
           <MenuIcon />
           {others && <span class="dot" />}
         </button>
@@ -52,7 +58,10 @@ function Title({ playground, model, channel }: { playground: Playground; model: 
         <p>{direct ? direct.role : names ? `with ${names}` : "No bot here yet"}</p>
       </div>
       {bots.some((bot) => bot.demo) && (
-        <span class="chip demo" title="This bot runs on the built-in demo model. Set a model and its key in parley.yaml for a real one.">
+        <span
+          class="chip demo"
+          title="This bot runs on the built-in demo model. Set a model and its key in parley.yaml for a real one."
+        >
           demo model
         </span>
       )}
@@ -98,7 +107,9 @@ function Status({ playground, model, channel }: { playground: Playground; model:
             {names} {working.length > 1 ? "are" : "is"} working…
           </>
         )}
-        {working.length === 0 && model.connection === "offline" && "No connection. What you write is sent when it is back."}
+        {working.length === 0 &&
+          model.connection === "offline" &&
+          "No connection. What you write is sent when it is back."}
       </span>
       {working.length > 0 && (
         <button type="button" class="stop" onClick={() => playground.stop(channel.id)}>

@@ -24,7 +24,9 @@ export function EmptyLog({ playground, channel }: { playground: Playground; chan
           : `Everybody here reads this channel. ${bot.name} answers when you write @${bot.name}.`}
       </p>
       {bot.demo && (
-        <p class="hint">{bot.name} runs on the built-in demo model: no key, no cost, and it shows every kind of message.</p>
+        <p class="hint">
+          {bot.name} runs on the built-in demo model: no key, no cost, and it shows every kind of message.
+        </p>
       )}
       <p class="try-label">Try:</p>
       <ul class="tries">

@@ -85,11 +85,18 @@ function CsvHead({ text }: { text: string }) {
 
 function splitCsvLine(line: string): readonly string[] {
   const cells = line.match(/("(?:[^"]|"")*"|[^,;\t]*)(?:[,;\t]|$)/g) ?? [];
-  return cells.slice(0, 8).map((cell) => cell.replace(/[,;\t]$/, "").replace(/^"|"$/g, "").replaceAll('""', '"'));
+  return cells.slice(0, 8).map((cell) =>
+    cell
+      .replace(/[,;\t]$/, "")
+      .replace(/^"|"$/g, "")
+      .replaceAll('""', '"'),
+  );
 }
 
 function isText(file: WireFile): boolean {
-  return /^text\/|json|markdown|csv|yaml|xml$/.test(file.mediaType) || /\.(md|txt|csv|json|ya?ml|log)$/i.test(file.name);
+  return (
+    /^text\/|json|markdown|csv|yaml|xml$/.test(file.mediaType) || /\.(md|txt|csv|json|ya?ml|log)$/i.test(file.name)
+  );
 }
 
 function extensionOf(name: string): string {

@@ -19,7 +19,11 @@ export function ImageGrid({ images }: { images: readonly WireFile[] }) {
           onClick={() => setOpen(index)}
         >
           <img src={image.url} alt={describe(image)} loading="lazy" />
-          {image.alt && <span class="alt-mark" aria-hidden="true">ALT</span>}
+          {image.alt && (
+            <span class="alt-mark" aria-hidden="true">
+              ALT
+            </span>
+          )}
         </button>
       ))}
       {open !== null && <FullScreen images={images} start={open} onClose={() => setOpen(null)} />}
@@ -40,7 +44,14 @@ function FullScreen(props: { images: readonly WireFile[]; start: number; onClose
   };
   const onBackdrop = (event: MouseEvent) => event.target === element.current && props.onClose();
   return (
-    <dialog ref={element} class="full-screen" aria-label="Picture" onClose={props.onClose} onKeyDown={onKey} onClick={onBackdrop}>
+    <dialog
+      ref={element}
+      class="full-screen"
+      aria-label="Picture"
+      onClose={props.onClose}
+      onKeyDown={onKey}
+      onClick={onBackdrop}
+    >
       {image && (
         <figure>
           <img src={image.url} alt={describe(image)} />
@@ -54,13 +65,18 @@ function FullScreen(props: { images: readonly WireFile[]; start: number; onClose
         <a class="button quiet icon-button" href={image?.url} download={image?.name} aria-label="Download">
           <DownloadIcon />
         </a>
-        <button type="button" class="quiet icon-button" aria-label="Close" onClick={props.onClose}>
+        <button type="button" class="quiet icon-button" aria-label="Close" autofocus onClick={props.onClose}>
           <CloseIcon />
         </button>
       </div>
       {images.length > 1 && (
         <>
-          <button type="button" class="quiet icon-button previous" aria-label="Previous picture" onClick={() => move(-1)}>
+          <button
+            type="button"
+            class="quiet icon-button previous"
+            aria-label="Previous picture"
+            onClick={() => move(-1)}
+          >
             <BackIcon />
           </button>
           <button type="button" class="quiet icon-button next" aria-label="Next picture" onClick={() => move(1)}>

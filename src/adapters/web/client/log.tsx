@@ -8,7 +8,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { WireChannel, WirePost } from "../wire.ts";
 import { EmptyLog } from "./empty-log.tsx";
 import { DownIcon, LockIcon } from "./icons.tsx";
-import { type Model, type Notice, type Timeline, timelineOf } from "./model.ts";
+import { type Aside, type Model, type Timeline, timelineOf } from "./model.ts";
 import { OutgoingPost } from "./outgoing-post.tsx";
 import type { Playground } from "./playground.ts";
 import { Post } from "./post.tsx";
@@ -63,13 +63,13 @@ export function Log({ playground, channel }: { playground: Playground; channel: 
 
 function Lines(props: { playground: Playground; model: Model; timeline: Timeline; channel: WireChannel }) {
   const { model, timeline, channel } = props;
-  const notices = model.notices.filter((notice) => notice.channelId === channel.id);
+  const asides = model.asides.filter((aside) => aside.channelId === channel.id);
   const firstUnread = timeline.posts.find((post) => post.seq > model.unreadFrom && post.author.id !== model.me?.id);
-  const early = notices.filter((notice) => notice.after < (timeline.posts[0]?.seq ?? Number.POSITIVE_INFINITY));
+  const early = asides.filter((aside) => aside.after < (timeline.posts[0]?.seq ?? Number.POSITIVE_INFINITY));
   return (
     <>
-      {early.map((notice) => (
-        <PrivateLine key={notice.id} notice={notice} />
+      {early.map((aside) => (
+        <AsideLine key={aside.id} aside={aside} />
       ))}
       {timeline.posts.map((post, index) => {
         const before = timeline.posts[index - 1];
@@ -77,7 +77,7 @@ function Lines(props: { playground: Playground; model: Model; timeline: Timeline
         const newDay = !before || !sameDay(before.at, post.at);
         const unread = post === firstUnread;
         const joined = !newDay && !unread && before !== undefined && isJoined(before, post);
-        const own = notices.filter((one) => one.after >= post.seq && (!after || one.after < after.seq));
+        const own = asides.filter((one) => one.after >= post.seq && (!after || one.after < after.seq));
         return (
           <Fragment key={post.seq}>
             {newDay && <h2 class="day">{dayOf(post.at)}</h2>}
@@ -89,8 +89,8 @@ function Lines(props: { playground: Playground; model: Model; timeline: Timeline
               mine={post.author.id === model.me?.id}
               answered={answeredPost(timeline.posts, index)}
             />
-            {own.map((notice) => (
-              <PrivateLine key={notice.id} notice={notice} />
+            {own.map((aside) => (
+              <AsideLine key={aside.id} aside={aside} />
             ))}
           </Fragment>
         );
@@ -112,12 +112,12 @@ function answeredPost(posts: readonly WirePost[], index: number): WirePost | und
   return lastFromPerson?.seq === post.replyTo ? undefined : posts.find((one) => one.seq === post.replyTo);
 }
 
-function PrivateLine({ notice }: { notice: Notice }) {
+function AsideLine({ aside }: { aside: Aside }) {
   return (
     <p class="private-line">
       <LockIcon />
       <span>
-        {notice.text} <small>Only you see this.</small>
+        {aside.text} <small>Only you see this.</small>
       </span>
     </p>
   );

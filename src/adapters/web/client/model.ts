@@ -4,7 +4,16 @@
  * Invariant: a channel's records are applied in the order of their numbers, each once; what arrives while a page of history loads waits for it.
  */
 
-import type { WireBot, WireChannel, WirePage, WirePerson, WirePost, WireRecord, WireState, WireWorking } from "../wire.ts";
+import type {
+  WireBot,
+  WireChannel,
+  WirePage,
+  WirePerson,
+  WirePost,
+  WireRecord,
+  WireState,
+  WireWorking,
+} from "../wire.ts";
 
 /** What is known of one channel's log. */
 export interface Timeline {
@@ -37,7 +46,7 @@ export interface Outgoing {
 }
 
 /** A line only this person sees, below the post `after`. */
-export interface Notice {
+export interface Aside {
   readonly id: string;
   readonly channelId: string;
   readonly after: number;
@@ -57,7 +66,7 @@ export interface Model {
   readonly current: string | null;
   readonly timelines: Readonly<Record<string, Timeline>>;
   readonly outgoing: readonly Outgoing[];
-  readonly notices: readonly Notice[];
+  readonly asides: readonly Aside[];
   /** Where the unread line stands in the open channel. */
   readonly unreadFrom: number;
 }
@@ -76,7 +85,7 @@ export const START: Model = {
   current: null,
   timelines: {},
   outgoing: [],
-  notices: [],
+  asides: [],
   unreadFrom: 0,
 };
 
@@ -112,10 +121,22 @@ export function withPage(model: Model, channelId: string, page: WirePage): Model
   const before = timelineOf(model, channelId);
   if (before.loaded) {
     const older = page.posts.filter((post) => post.seq < before.first);
-    const joined = { ...before, posts: [...older, ...before.posts], first: Math.min(page.first, before.first), more: page.more };
+    const joined = {
+      ...before,
+      posts: [...older, ...before.posts],
+      first: Math.min(page.first, before.first),
+      more: page.more,
+    };
     return putTimeline(model, channelId, joined);
   }
-  let timeline: Timeline = { posts: page.posts, seen: page.head, first: page.first, more: page.more, loaded: true, early: [] };
+  let timeline: Timeline = {
+    posts: page.posts,
+    seen: page.head,
+    first: page.first,
+    more: page.more,
+    loaded: true,
+    early: [],
+  };
   for (const record of before.early) timeline = applyRecord(timeline, record);
   const shown = new Set(timeline.posts.map((post) => post.clientId));
   const outgoing = model.outgoing.filter((item) => item.channelId !== channelId || !shown.has(item.clientId));
@@ -157,9 +178,9 @@ export function withRead(model: Model, channelId: string): Model {
 }
 
 /** Adds a private line below what is shown now. */
-export function withNotice(model: Model, channelId: string, id: string, text: string): Model {
+export function withAside(model: Model, channelId: string, id: string, text: string): Model {
   const after = timelineOf(model, channelId).seen;
-  return { ...model, notices: [...model.notices, { id, channelId, after, text }].slice(-50) };
+  return { ...model, asides: [...model.asides, { id, channelId, after, text }].slice(-50) };
 }
 
 /** Bots at work in a channel, at this moment. */

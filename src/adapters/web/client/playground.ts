@@ -11,8 +11,8 @@ import {
   type SentFile,
   START,
   timelineOf,
+  withAside,
   withCurrent,
-  withNotice,
   withOutgoing,
   withoutOutgoing,
   withPage,
@@ -130,9 +130,9 @@ export class Playground {
   async stop(channelId: string): Promise<void> {
     try {
       const reception = await post<WireReception>(`${pathOf(channelId)}/stop`, {});
-      if (reception.status === "refused") this.notice(channelId, reception.reason ?? "This could not be stopped.");
+      if (reception.status === "refused") this.aside(channelId, reception.reason ?? "This could not be stopped.");
     } catch (error) {
-      this.notice(channelId, words(error));
+      this.aside(channelId, words(error));
     }
   }
 
@@ -150,8 +150,8 @@ export class Playground {
   }
 
   /** Adds a private line to a channel. */
-  notice(channelId: string, text: string): void {
-    this.#set(withNotice(this.#model, channelId, randomId(), text));
+  aside(channelId: string, text: string): void {
+    this.#set(withAside(this.#model, channelId, randomId(), text));
   }
 
   #goLive(state: WireState, me: WirePerson): void {
@@ -181,7 +181,7 @@ export class Playground {
     });
     this.#set(withSent(this.#model, clientId, answer.post));
     const { status, reason } = answer.reception;
-    if (status === "refused") this.notice(channelId, reason ?? "This message was not accepted.");
+    if (status === "refused") this.aside(channelId, reason ?? "This message was not accepted.");
   }
 
   async #refresh(): Promise<void> {
@@ -201,7 +201,7 @@ export class Playground {
       this.#readIfSeen(channelId);
     } catch (error) {
       if (!before) setTimeout(() => void this.#loadPage(channelId), 2000);
-      else this.notice(channelId, words(error));
+      else this.aside(channelId, words(error));
     } finally {
       this.#loading.delete(channelId);
     }

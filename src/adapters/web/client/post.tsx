@@ -28,7 +28,11 @@ export function Post({ playground, post, joined, mine, answered }: Props) {
   const classes = ["post", mine ? "mine" : "", joined ? "joined" : ""].filter(Boolean).join(" ");
   return (
     <article class={classes} aria-label={`${author.name}, ${clockOf(post.at)}`} id={`post-${post.seq}`}>
-      {!mine && <span class="gutter">{!joined && <Avatar id={author.id} name={author.name} bot={author.kind === "bot"} />}</span>}
+      {!mine && (
+        <span class="gutter">
+          {!joined && <Avatar id={author.id} name={author.name} bot={author.kind === "bot"} />}
+        </span>
+      )}
       <div class="post-body">
         {!joined && (
           <header>

@@ -24,8 +24,8 @@ export function SecretCard({ playground, post, secret }: { playground: Playgroun
       </p>
       {secret.description && <p>{secret.description}</p>}
       <p class="hint">
-        Goes encrypted to the vault for <strong>{secret.connector}</strong>, field <strong>{secret.field}</strong>. {post.author.name} learns
-        that it is there, never what it is.
+        Goes encrypted to the vault for <strong>{secret.connector}</strong>, field <strong>{secret.field}</strong>.{" "}
+        {post.author.name} learns that it is there, never what it is.
       </p>
       {!ended && (
         <SecretForm

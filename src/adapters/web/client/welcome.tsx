@@ -33,7 +33,12 @@ export function Welcome({ playground, bots }: { playground: Playground; bots: re
 }
 
 /** A field for the display name; shows the server's reason when it is refused. */
-export function NameForm(props: { label: string; action: string; start?: string; onName: (name: string) => Promise<void> }) {
+export function NameForm(props: {
+  label: string;
+  action: string;
+  start?: string;
+  onName: (name: string) => Promise<void>;
+}) {
   const [name, setName] = useState(props.start ?? "");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState("");
@@ -59,7 +64,6 @@ export function NameForm(props: { label: string; action: string; start?: string;
           maxLength={40}
           autocomplete="nickname"
           required
-          // biome-ignore lint/a11y/noAutofocus: it is the only thing to do on this page or in this dialog.
           autofocus
           aria-invalid={error ? "true" : undefined}
           aria-describedby={error ? "name-error" : undefined}

@@ -28,7 +28,8 @@ export function WidgetCard({ playground, post, content }: Props) {
   const { widget } = content;
   const { busy, refusal, run } = useRequest();
   const ended = endedText(post, "Answered");
-  const onAnswer = (choices: readonly string[], text?: string) => void run(() => playground.answer(post, choices, text));
+  const onAnswer = (choices: readonly string[], text?: string) =>
+    void run(() => playground.answer(post, choices, text));
   return (
     <CardFrame kind="widget" ended={ended} refusal={refusal}>
       <fieldset disabled={busy || ended !== undefined}>
@@ -36,7 +37,11 @@ export function WidgetCard({ playground, post, content }: Props) {
           <Markdown html={content.promptHtml} />
         </legend>
         {content.helpHtml && <Markdown class="help" html={content.helpHtml} />}
-        {ended ? <Frozen post={post} content={content} /> : <Open content={content} seq={post.seq} onAnswer={onAnswer} />}
+        {ended ? (
+          <Frozen post={post} content={content} />
+        ) : (
+          <Open content={content} seq={post.seq} onAnswer={onAnswer} />
+        )}
         {!ended && widget.allowCustom && <CustomAnswer seq={post.seq} onAnswer={(text) => onAnswer([], text)} />}
       </fieldset>
     </CardFrame>

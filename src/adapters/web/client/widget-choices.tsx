@@ -1,6 +1,6 @@
 /** The ways to choose: buttons, a list, a menu, check boxes, or one's own words. Each is a plain form control with its label. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { WireContent } from "../wire.ts";
 
 type Options = Extract<WireContent, { type: "widget" }>["widget"]["options"];
@@ -18,7 +18,12 @@ export function ButtonChoices({ options, onChoose }: { options: Options; onChoos
   return (
     <div class={described ? "choices stacked" : "choices"}>
       {options.map((option) => (
-        <button key={option.value} type="button" class={`choice ${option.style}`} onClick={() => onChoose(option.value)}>
+        <button
+          key={option.value}
+          type="button"
+          class={`choice ${option.style}`}
+          onClick={() => onChoose(option.value)}
+        >
           {option.label}
           {option.description && <small>{option.description}</small>}
         </button>
@@ -51,7 +56,8 @@ export function RadioChoices({ options, chosen, onChange, seq }: ListProps) {
 
 /** Several of a list; at the maximum the others are off. */
 export function CheckChoices({ options, chosen, onChange, max }: ListProps & { max: number }) {
-  const toggle = (value: string, on: boolean) => onChange(on ? [...chosen, value] : chosen.filter((one) => one !== value));
+  const toggle = (value: string, on: boolean) =>
+    onChange(on ? [...chosen, value] : chosen.filter((one) => one !== value));
   return (
     <div class="choice-list">
       {options.map((option) => {
@@ -97,6 +103,9 @@ export function MenuChoice({ options, chosen, onChange, label }: ListProps & { l
 export function CustomAnswer({ seq, onAnswer }: { seq: number; onAnswer: (text: string) => void }) {
   const [open, setOpen] = useState(false);
   const [text, setText] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  // The person has just pressed "Other…" to type here.
+  useEffect(() => field.current?.focus(), [open]);
   if (!open) {
     return (
       <button type="button" class="choice other" onClick={() => setOpen(true)}>
@@ -115,11 +124,10 @@ export function CustomAnswer({ seq, onAnswer }: { seq: number; onAnswer: (text: 
       </label>
       <input
         id={`custom-${seq}`}
+        ref={field}
         value={text}
         maxLength={3000}
         placeholder="Your own answer"
-        // biome-ignore lint/a11y/noAutofocus: the person has just pressed "Other…" to type here.
-        autofocus
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <button type="submit" class="primary" disabled={!text.trim()}>

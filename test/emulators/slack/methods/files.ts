@@ -15,6 +15,7 @@ import { tellMessage } from "../events.ts";
 import { takeFault } from "../faults.ts";
 import type { App, Channel, StoredFile } from "../model.ts";
 import { refuse, refuseArguments } from "../refusal.ts";
+import { clearStatus } from "../statuses.ts";
 import type { Workspace } from "../workspace.ts";
 import { later, newId } from "../workspace.ts";
 import { addBotMessage } from "./chat.ts";
@@ -182,6 +183,7 @@ function share(call: Call, files: StoredFile[], target: ShareTarget): void {
     };
   }
   tellMessage(call.workspace, message);
+  clearStatus(call.workspace, call.app, channel, thread);
 }
 
 function visibleFile(call: Call): StoredFile {

@@ -1,4 +1,7 @@
-/** All Web API methods the emulator knows; anything else is `unknown_method`. */
+/**
+ * All Web API methods the emulator knows; anything else is `unknown_method`.
+ * A new family of methods is one more line here.
+ */
 import type { Method } from "../call.ts";
 import { AGENT_METHODS } from "./agents.ts";
 import { CHAT_METHODS } from "./chat.ts";

@@ -1,5 +1,6 @@
 /**
  * Who is who: `auth.test`, users, bots, the team, user groups, and opening a Socket Mode connection.
+ * Only reads the workspace, except that opening a connection hands out a ticket.
  */
 import type { Fields } from "../../loopback.ts";
 import { asText } from "../../loopback.ts";

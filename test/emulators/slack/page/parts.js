@@ -19,7 +19,7 @@ export function drawMessage(message, hands, replyCount) {
       : el(
           "button",
           { type: "button", onclick: () => hands.open(message.ts) },
-          replyCount ? `${replyCount} replies` : "Reply",
+          replyCount ? `${replyCount} ${replyCount === 1 ? "reply" : "replies"}` : "Reply",
         );
   return el(
     "article",
@@ -122,7 +122,7 @@ function drawControl(control, message, hands) {
 /** Fenced code becomes preformatted, the rest running text. */
 function blocksOfText(text) {
   return text
-    .split(/```\w*\n?/)
+    .split(/\n*```\w*\n*/)
     .map((piece, index) => (index % 2 ? el("pre", {}, piece) : el("div", { className: "text" }, ...inline(piece))));
 }
 
