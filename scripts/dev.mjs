@@ -1,6 +1,7 @@
 /**
  * `npm run dev`: runs the product from its TypeScript sources and restarts it at every change; rebuilds the web client likewise.
- * With `--emulated` it also runs the emulated platforms. Other parameters go to the product. Ends everything when one part ends.
+ * With `--emulated` the product runs inside test/emulators/dev.ts instead, against emulated platforms and an emulated model. Other parameters go to
+ * the product. Ends everything when one part ends.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -16,13 +17,11 @@ function startParts(parameters) {
   const emulated = parameters.includes("--emulated");
   const forProduct = parameters.filter((parameter) => parameter !== "--emulated");
   const self = fileURLToPath(import.meta.url);
-  const commands = [
-    ["node_modules/tsx/dist/cli.mjs", "watch", "--clear-screen=false", self, fromSource, ...forProduct],
-  ];
+  const watched = ["node_modules/tsx/dist/cli.mjs", "watch", "--clear-screen=false", self, fromSource, ...forProduct];
+  const commands = [emulated ? ["--import", "tsx", "test/emulators/dev.ts"] : watched];
   if (existsSync(join(root, webClient, "index.html"))) {
     commands.push(["node_modules/vite/bin/vite.js", "build", "--watch", "--config", `${webClient}/vite.config.ts`]);
   }
-  if (emulated) commands.push(["--import", "tsx", "test/emulators/dev.ts"]);
   return commands.map((command) => spawn(process.execPath, command, { cwd: root, stdio: "inherit" }));
 }
 

@@ -39,8 +39,8 @@ export type MailBody =
   | { readonly type: "retry"; readonly role: Role; readonly cardId: string; readonly nativeReplyTo?: string }
   /** Text being worked on was edited or deleted (SPEC T6). */
   | { readonly type: "steering"; readonly role: Role; readonly text: string }
-  /** Something the host tells the bot: a send that failed for good, a call approved, an apology owed. */
-  | { readonly type: "host"; readonly text: string };
+  /** Something the host tells the bot: a send that failed for good, a call approved, an apology owed. `role` when a person caused it. */
+  | { readonly type: "host"; readonly text: string; readonly role?: Role };
 
 /** One piece of mail as a worker reads it. */
 export interface Mail {

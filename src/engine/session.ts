@@ -51,7 +51,7 @@ export interface TurnProgress {
   /** True once text or tools came after the last send without another send. */
   readonly workAfterSend: boolean;
   readonly reacted: boolean;
-  /** How far the M12 ladder has gone: 0 not yet, 1 reminded, 2 forced. */
+  /** How far the M12 ladder has gone: 0 not yet, 1 reminded, 2 forced, more: forced again. */
   readonly silentTries: number;
   /** The closing re-run after an acknowledgement was used. */
   readonly closingTried: boolean;

@@ -1,5 +1,6 @@
+/** Connections to an emulated Slack that misbehaves: refreshes, cuts, silence, revoked tokens. */
+
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { MessageEvent } from "../../src/engine/index.ts";
 import { bubble, deliver, waitUntil } from "./deliveries.ts";
 import { openSlackWorld, type SlackWorld, type SlackWorldOptions } from "./slack-world.ts";
 
@@ -20,7 +21,6 @@ function scene(title: string, run: (world: SlackWorld) => Promise<void>, options
   });
 }
 
-const _messages = (w: SlackWorld) => w.received.filter((event): event is MessageEvent => event.type === "message");
 const state = (w: SlackWorld, index = 0) => w.adapter.health()[index]?.state;
 const twoLanes = (w: SlackWorld) => waitUntil(() => w.slack.sockets(w.ada) === 2, "two lanes");
 

@@ -21,8 +21,6 @@ const hear = async (w: SlackWorld, words: string): Promise<MessageEvent> => {
   w.slack.say(w.alice, w.general, `${w.slack.mention(w.ada)} ${words}`);
   return w.message(words);
 };
-const _messages = (w: SlackWorld) => w.received.filter((event): event is MessageEvent => event.type === "message");
-const _quiet = (w: SlackWorld) => w.slack.settle(150);
 
 scene("posts carry the piece's id and neither previews nor name linking", async (w) => {
   const [piece] = pieces(w, text("hello <!channel>"), w.placeFor(await hear(w, "hi")));
@@ -156,7 +154,7 @@ for (const [error, problem, words] of [
 }
 
 scene(
-  "a missing scope names itself, marks this bot only, and the other goes on",
+  "a revoked token marks this bot only, the other goes on, and a working call mends it",
   async (w) => {
     const [ada, bo] = w.bots;
     const event = await hear(w, "hi");
@@ -166,6 +164,9 @@ scene(
     ).rejects.toMatchObject({ problem: "bot" });
     await deliver(w, text("still here", "e2"), w.placeFor({ ...event, installationId: `i-${bo?.appId}` }));
     expect(w.adapter.health().map((one) => one.state)).toEqual(["failed", "connected"]);
+    w.slack.revoke(ada as never, null);
+    await deliver(w, text("back again", "e3"), w.placeFor({ ...event, installationId: `i-${ada?.appId}` }));
+    expect(w.adapter.health().map((one) => one.state)).toEqual(["connected", "connected"]);
   },
   { bots: ["Ada", "Bo"] },
 );

@@ -21,7 +21,6 @@ const hear = async (w: SlackWorld, words: string): Promise<MessageEvent> => {
   w.slack.say(w.alice, w.general, `${w.slack.mention(w.ada)} ${words}`);
   return w.message(words);
 };
-const _messages = (w: SlackWorld) => w.received.filter((event): event is MessageEvent => event.type === "message");
 const quiet = (w: SlackWorld) => w.slack.settle(150);
 
 scene("pictures are one share in the thread, after the words, with titles", async (w) => {

@@ -46,10 +46,6 @@ const heard = (event: Fields): MessageEvent => {
   if (found?.type !== "message") throw new Error(`not a message: ${JSON.stringify(found)}`);
   return found;
 };
-const _rich = (...elements: Fields[]): Fields => ({
-  blocks: [{ type: "rich_text", elements: [{ type: "rich_text_section", elements }] }],
-});
-
 test("a mention and its twin have one key, whichever comes first, and both say that the bot is named", () => {
   const [first, second] = [heard(message()), heard(mention({ event_ts: "100.000100" }))];
   expect(first.dedupeKey).toBe("slack:T1:C1:100.000100");

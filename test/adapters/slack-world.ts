@@ -1,5 +1,6 @@
 /** One emulated Slack with the real adapter on it, without an engine: tests say what `receive` answers and look at what was handed over. */
 
+import type { CatchUpOptions } from "../../src/adapters/slack/catch-up.ts";
 import { createSlackAdapter } from "../../src/adapters/slack/index.ts";
 import { DEFAULT_SUPERVISION, type SupervisorOptions } from "../../src/adapters/slack/supervisor.ts";
 import type {
@@ -29,6 +30,7 @@ export interface SlackWorldOptions {
   readonly bots?: readonly string[];
   readonly mode?: "socket" | "http";
   readonly supervision?: Partial<SupervisorOptions>;
+  readonly catchUp?: CatchUpOptions;
   readonly slack?: SlackOptions;
   readonly scopes?: string[];
   /** False: the test starts the adapter itself. */
@@ -72,6 +74,7 @@ export async function openSlackWorld(options: SlackWorldOptions = {}): Promise<S
   const state = createContext();
   const adapter = createSlackAdapter({
     apiUrl: slack.apiUrl,
+    ...(options.catchUp ? { catchUp: options.catchUp } : {}),
     supervision: { ...DEFAULT_SUPERVISION, backoffMs: [20, 50, 100], refusedMs: 150, ...options.supervision },
   });
   const startBot = (app: App, secrets?: Record<string, string>) =>

@@ -22,7 +22,6 @@ const hear = async (w: SlackWorld, words: string): Promise<MessageEvent> => {
   return w.message(words);
 };
 const messages = (w: SlackWorld) => w.received.filter((event): event is MessageEvent => event.type === "message");
-const _quiet = (w: SlackWorld) => w.slack.settle(150);
 
 scene(
   "each bot signs in once and calls Slack with its own token only",

@@ -68,3 +68,9 @@ test("a code block carries its language and a copy button", () => {
   expect(html).toContain("data-copy");
   expect(html).toContain("1 &lt; 2");
 });
+
+test("aligned columns need no inline style", () => {
+  const html = render("| a | b |\n|---|--:|\n| 1 | 2 |");
+  expect(html).toContain('<td align="right">2</td>');
+  expect(html).not.toContain("style=");
+});

@@ -42,14 +42,12 @@ describe.each(["sticky", "strict", "always"] as const)("threads: %s", (threads) 
     });
     for (const { opened } of cases) await world.answer(opened, 10_000);
     await world.quiet();
-    const said = cases.map(({ text, inThread, room, opened }) =>
-      world.say("Alice", text, { in: room, ...(inThread ? { thread: opened } : {}) }),
-    );
+    const said = cases.map((one) => {
+      const { text, inThread, room, opened } = one;
+      return { ...one, post: world.say("Alice", text, { in: room, ...(inThread ? { thread: opened } : {}) }) };
+    });
     await world.quiet();
-    const answered = cases.map(({ shape }, at) => [
-      shape,
-      world.answers(said[at] ?? (cases[0]?.opened as never)).length,
-    ]);
+    const answered = said.map(({ shape, post }) => [shape, world.answers(post).length]);
     expect(Object.fromEntries(answered)).toEqual(Object.fromEntries(cases.map((one) => [one.shape, one.expected])));
   });
 });

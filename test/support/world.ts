@@ -73,6 +73,8 @@ export interface World extends AsyncDisposable {
   answers(to: Post): Post[];
   /** Resolves when everything that was started is finished. */
   quiet(ms?: number): Promise<void>;
+  /** Rows that are still to be worked on; 0 = finished. */
+  openWork(): Promise<number>;
   database(): Database;
   stop(): Promise<void>;
   /** kill -9. */
@@ -250,17 +252,21 @@ function createWatch(slack: Slack, llm: Llm, life: Life) {
     const filter = direct ? {} : { thread: to.threadTs ?? to.ts };
     return slack.posts(to.channel, filter).filter((post) => Number(post.ts) > Number(to.ts));
   };
+  const openWork = async () => {
+    const [row] = await life.database().rows<{ open: string }>(OPEN_WORK);
+    return Number(row?.open ?? Number.NaN);
+  };
   const isIdle = async () => {
     const waiting = slack.deliveries.filter(
       (item) => item.acknowledgedAt === null && !item.lost && item.sentAt.length > 0,
     );
     if (waiting.length > 0 || llm.requests.some((request) => request.outcome === "open")) return false;
-    const [row] = await life.database().rows<{ open: string }>(OPEN_WORK);
-    return row?.open === "0";
+    return (await openWork()) === 0;
   };
   const pulse = () => `${slack.requests.length} ${slack.deliveries.length} ${llm.requests.length}`;
   return {
     answers,
+    openWork,
     answer: (to: Post, ms?: number) =>
       slack.waitUntil(
         () => answers(to)[0],

@@ -1,5 +1,32 @@
 -- Intake: one inbound event is one call (SPEC T1). Callers: src/engine/store/intake.ts, which documents the JSON that goes in and out.
 
+-- What routing must know about the place of an event. The bots are the members of the channel with their installation in this workspace, and
+-- whoever delivered the event.
+create function parley_read_place(input jsonb) returns jsonb language plpgsql as $$
+declare
+  conversation_key text := input->>'conversationKey';
+  here "Channel";
+begin
+  select * into here from "Channel" where "id" = input->>'channelRowId';
+  return jsonb_build_object(
+    'conversation', (select to_jsonb(c) from "Conversation" c where c."key" = conversation_key),
+    'channel', case when here."id" is not null then to_jsonb(here) end,
+    'sessions', (
+      select coalesce(jsonb_agg(jsonb_build_object('sessionId', s."id", 'botId', s."botId", 'running', exists (
+        select from "Turn" t where t."sessionId" = s."id" and t."status" in ('running', 'settling'))) order by s."createdAt", s."id"), '[]')
+      from "Session" s where s."conversationKey" = conversation_key),
+    'cards', (
+      select coalesce(jsonb_agg(to_jsonb(k) order by k."createdAt", k."id"), '[]') from "Card" k
+      where k."conversationKey" = conversation_key and k."state" = 'open' and (k."expiresAt" is null or k."expiresAt" > parley_now())),
+    'bots', (
+      select coalesce(jsonb_agg(jsonb_build_object('bot', to_jsonb(b), 'installation', to_jsonb(i) || jsonb_build_object(
+        'botId', a."botId", 'platform', a."platform", 'appId', a."appId")) order by b."createdAt", b."id", i."id"), '[]')
+      from "Bot" b join "Account" a on a."botId" = b."id" join "Installation" i on i."accountId" = a."id"
+      where b."retiredAt" is null and (i."id" = input->>'installationId'
+        or (b."id" = any (here."members") and a."platform" = input->'ref'->>'platform' and i."workspaceId" = input->'ref'->>'workspaceId'))),
+    'mark', (select "outcome" from "InboundMark" where "key" = input->>'dedupeKey'));
+end $$;
+
 create function parley_take_in(input jsonb) returns jsonb language plpgsql as $$
 declare
   conversation_key text := input->>'conversationKey';

@@ -39,6 +39,14 @@ function createParser(breaks: boolean) {
   };
   rules.fence = (tokens, index) => codeBlock(tokens[index]?.content ?? "", tokens[index]?.info ?? "");
   rules.code_block = (tokens, index) => codeBlock(tokens[index]?.content ?? "", "");
+  // Column alignment comes as an inline style, which the pages' policy forbids; the old attribute says the same.
+  const cell: typeof rules.td_open = (tokens, index, options, _env, self) => {
+    const style = String(tokens[index]?.attrGet("style") ?? "");
+    const align = /^text-align:(left|center|right)$/.exec(style)?.[1];
+    return align ? `<${tokens[index]?.tag} align="${align}">` : self.renderToken(tokens, index, options);
+  };
+  rules.th_open = cell;
+  rules.td_open = cell;
   rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
   rules.table_close = () => "</table></div>\n";
   return parser;

@@ -7,6 +7,7 @@
 import type { AdapterAccount, AdapterContext, BotHealth, Log } from "../../engine/index.ts";
 import { handleInteraction } from "./actions.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
+import { type CatchUp, type CatchUpOptions, createCatchUp, DEFAULT_CATCH_UP } from "./catch-up.ts";
 import { createCalls, type SlackCalls } from "./clients.ts";
 import { createDirectory } from "./directory.ts";
 import { problemOf } from "./errors.ts";
@@ -28,6 +29,7 @@ export interface ConnectionParts {
   /** Called when the bot's identity is known, before its first event. */
   readonly onReady: (bot: SlackBot) => void;
   readonly supervision?: SupervisorOptions;
+  readonly catchUp?: CatchUpOptions;
 }
 
 /** One bot's connection. */
@@ -40,6 +42,8 @@ export interface SlackConnection {
   http(): HttpBot | undefined;
   /** A call showed that the bot's credentials are the problem. */
   fail(remedy: string): void;
+  /** A call succeeded: credentials that had failed work again. */
+  worked(): void;
 }
 
 const START_WAIT_MS = 15_000;
@@ -65,6 +69,8 @@ class Connection implements SlackConnection {
   #lastEventAt: Date | undefined;
   #intake: Intake | undefined;
   #supervisor: Supervisor | undefined;
+  #catchUp: CatchUp | undefined;
+  #isRefused = false;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -82,7 +88,7 @@ class Connection implements SlackConnection {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#supervisor?.stop();
+    await Promise.all([this.#supervisor?.stop(), this.#catchUp?.stop()]);
   }
 
   health(): BotHealth {
@@ -101,14 +107,22 @@ class Connection implements SlackConnection {
   }
 
   fail(remedy: string): void {
+    this.#isRefused = true;
     this.#change("failed", remedy);
   }
 
+  worked(): void {
+    if (this.#isRefused) this.#change("connected");
+  }
+
   #change(state: BotHealth["state"], remedy?: string): void {
+    if (state !== "failed") this.#isRefused = false;
     if (state !== this.#state)
       this.#log.info({ state, ...(remedy === undefined ? {} : { remedy }) }, "slack connection");
     this.#state = state;
     this.#remedy = remedy;
+    if (state === "connected") this.#catchUp?.listening();
+    else this.#catchUp?.away();
     if (state === "connected" || state === "failed") this.#settled.abort();
   }
 
@@ -165,6 +179,8 @@ class Connection implements SlackConnection {
   #listen(bot: SlackBot): void {
     const { settings, apiUrl, onReady } = this.#parts;
     onReady(bot);
+    const handle = (event: Fields) => this.#takeIn(bot, event, LAST_RETRY);
+    this.#catchUp = createCatchUp(bot, this.#parts.catchUp ?? DEFAULT_CATCH_UP, handle);
     const intake = createIntake(
       { apiUrl, botToken: settings.botToken },
       bot.self,
@@ -216,6 +232,11 @@ class Connection implements SlackConnection {
     if (event.type === "app_uninstalled" || event.type === "tokens_revoked") {
       return this.fail("The app was removed from the workspace or its token revoked. Install it again.");
     }
+    this.#catchUp?.note(event);
+    await this.#takeIn(bot, event, retryNum);
+  }
+
+  async #takeIn(bot: SlackBot, event: Fields, retryNum: number): Promise<void> {
     const kind = kindOf(event, this.#parts.isOurs);
     if (kind === "ignored") return;
     const knowledge = await learn(bot, lookupsOf(event, kind), retryNum);

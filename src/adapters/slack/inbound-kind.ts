@@ -28,7 +28,7 @@ export type SlackEventKind = "message" | "edit" | "delete" | "stop" | "membershi
 
 /** Subtypes that are a person (or foreign bot) saying something. */
 const SPOKEN = new Set(["file_share", "thread_broadcast", "me_message", "bot_message"]);
-const SLACK_ITSELF = "USLACK";
+const SLACK_ITSELF = new Set(["USLACK", "USLACKBOT"]);
 
 /** What an event is to us. Everything not listed is housekeeping. */
 export function kindOf(event: Fields, isOurs: IsOurs): SlackEventKind {
@@ -75,7 +75,7 @@ function wordsOf(message: Fields): string {
 function isUnheard(message: Fields, isOurs: IsOurs): boolean {
   const user = toText(message.user);
   const bot = toText(message.bot_id);
-  if (user === SLACK_ITSELF || (user === undefined && bot === undefined)) return true;
+  if ((user !== undefined && SLACK_ITSELF.has(user)) || (user === undefined && bot === undefined)) return true;
   return isOurs({ user, bot, app: toText(message.app_id) });
 }
 

@@ -9,8 +9,10 @@ import type { Adapter, AdapterAccount, AdapterContext } from "../../engine/index
 import { DeliveryError } from "../../engine/index.ts";
 import { createOutboundLimits, type OutboundLimits } from "../shared/outbound-limits.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
+import type { CatchUpOptions } from "./catch-up.ts";
 import type { SlackConnection } from "./connect.ts";
 import { deliverPiece, findPiece, type SendParts, settleCard } from "./deliver.ts";
+import { toDeliveryError } from "./errors.ts";
 import { addReaction, readMembers, readThread, setWorking } from "./history.ts";
 import { createEventRoute } from "./http.ts";
 import type { IsOurs } from "./inbound-kind.ts";
@@ -20,12 +22,16 @@ import type { SupervisorOptions } from "./supervisor.ts";
 
 export { setup } from "./setup.ts";
 
-/** Settings of the platform block. `supervision` is for tests and unusual networks. */
+/** Settings of the platform block. `supervision` and `catchUp` are for tests and unusual networks. */
 export interface SlackSettings {
   /** Base address of the Web API, usually https://slack.com/api/. */
   readonly apiUrl: string;
   readonly supervision?: SupervisorOptions;
+  readonly catchUp?: CatchUpOptions;
 }
+
+/** Credentials that no longer work at all; a single missing permission does not stop a bot. */
+const REVOKED = /\(Slack: (?:invalid_auth|not_authed|token_revoked|token_expired|account_inactive)\)/;
 
 const accountSchema = z.object({
   botToken: z.string().min(1),
@@ -48,11 +54,12 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
     find: (piece) => adapter.sending(piece.place.installationId, (parts) => findPiece(parts, piece)),
     settle: (delivery, place, receipts, outcome) =>
       adapter.sending(place.installationId, (parts) => settleCard(parts, delivery, place, receipts, outcome)),
-    showWorking: (place, working) => setWorking(adapter.bot(place.installationId), place, working),
+    showWorking: (place, working) =>
+      adapter.sending(place.installationId, ({ bot }) => setWorking(bot, place, working)),
     react: (place, nativeId, emoji) =>
       adapter.sending(place.installationId, ({ bot }) => addReaction(bot, place, nativeId, emoji)),
-    history: (installationId, ref, limit) => readThread(adapter.bot(installationId), ref, limit),
-    members: (installationId, channelId) => readMembers(adapter.bot(installationId), channelId),
+    history: (installationId, ref, limit) => adapter.sending(installationId, ({ bot }) => readThread(bot, ref, limit)),
+    members: (installationId, channelId) => adapter.sending(installationId, ({ bot }) => readMembers(bot, channelId)),
     health: () => adapter.health(),
   };
 }
@@ -97,6 +104,7 @@ class SlackAdapter {
       isOurs: this.#isOurs,
       onReady: (bot) => this.#admit(bot),
       ...(this.#settings.supervision === undefined ? {} : { supervision: this.#settings.supervision }),
+      ...(this.#settings.catchUp === undefined ? {} : { catchUp: this.#settings.catchUp }),
     });
     this.#connections.set(account.botId, connection);
     await connection.start();
@@ -121,17 +129,19 @@ class SlackAdapter {
       : new DeliveryError("bot", "This bot is not connected to Slack. Its health says what is missing.");
   }
 
-  /** Runs a send; one that shows bad credentials marks the bot, so that health says it. */
+  /** Runs calls for a bot. Every failure becomes a DeliveryError; one that shows bad credentials marks the bot, so that health says it. */
   async sending<T>(installationId: string, task: (parts: SendParts) => Promise<T>): Promise<T> {
     const bot = this.bot(installationId);
     const limits = this.#limits;
     if (!limits) throw new DeliveryError("wait", "The Slack adapter has not started.", { waitMs: 1000 });
     try {
-      return await task({ bot, limits });
+      const result = await task({ bot, limits });
+      this.#connections.get(bot.botId)?.worked();
+      return result;
     } catch (error) {
-      if (error instanceof DeliveryError && error.problem === "bot")
-        this.#connections.get(bot.botId)?.fail(error.message);
-      throw error;
+      const failure = toDeliveryError(error);
+      if (REVOKED.test(failure.message)) this.#connections.get(bot.botId)?.fail(failure.message);
+      throw failure;
     }
   }
 

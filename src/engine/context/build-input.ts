@@ -77,7 +77,7 @@ function fileLine(file: FileRef, address: string | undefined, k: number): string
   const size = file.size > 0 ? `, ${Math.max(1, Math.round(file.size / 1024))} kB` : "";
   const state =
     file.state === "pending" ? ", still being fetched" : file.state === "failed" ? ", could not be fetched" : "";
-  return `${tag}attached file: ${untrustedName(file.name)} (${file.mediaType}${size}${state})`;
+  return `${tag}attached file: ${untrustedName(file.name)} (${untrustedName(file.mediaType)}${size}${state})`;
 }
 
 function filesOf(mail: Mail, parts: InputParts): readonly FileRef[] {
@@ -93,9 +93,9 @@ function mailBlock(mail: Mail, parts: InputParts): string {
     case "answer":
       return `${speakerOf(mail, entry)}: ${JSON.stringify({
         widget_answer: {
-          prompt: body.prompt,
-          values: body.answer.values,
-          ...(body.answer.custom === undefined ? {} : { custom: body.answer.custom }),
+          prompt: untrustedText(body.prompt),
+          values: body.answer.values.map(untrustedText),
+          ...(body.answer.custom === undefined ? {} : { custom: untrustedText(body.answer.custom) }),
           by: mail.authorId,
         },
       })}`;

@@ -10,6 +10,7 @@ import type { PrismaClient } from "./generated/client.ts";
 
 /** SQL functions that the store calls; each takes one JSON object and returns JSON. */
 export type HotOperation =
+  | "parley_read_place"
   | "parley_take_in"
   | "parley_amend"
   | "parley_request_stop"
@@ -18,6 +19,9 @@ export type HotOperation =
   | "parley_post_mail"
   | "parley_post_host_card"
   | "parley_claim"
+  | "parley_renew"
+  | "parley_due_sessions"
+  | "parley_view_session"
   | "parley_begin_turn"
   | "parley_resume_turn"
   | "parley_commit_input"

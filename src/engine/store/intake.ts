@@ -22,24 +22,6 @@ type IntakeOperations = Pick<
   | "postHostCard"
 >;
 
-/** The bots are members of the channel with their installation in this workspace, and whoever delivered the event. */
-const selectPlace = `
-WITH channel AS (SELECT * FROM "Channel" WHERE "id" = $2)
-SELECT
-  (SELECT to_jsonb(c) FROM "Conversation" c WHERE c."key" = $1) AS conversation,
-  (SELECT to_jsonb(channel) FROM channel) AS channel,
-  (SELECT coalesce(jsonb_agg(jsonb_build_object('sessionId', s."id", 'botId', s."botId", 'running', EXISTS (
-      SELECT FROM "Turn" t WHERE t."sessionId" = s."id" AND t."status" IN ('running', 'settling'))) ORDER BY s."createdAt", s."id"), '[]')
-    FROM "Session" s WHERE s."conversationKey" = $1) AS sessions,
-  (SELECT coalesce(jsonb_agg(to_jsonb(k) ORDER BY k."createdAt", k."id"), '[]') FROM "Card" k
-    WHERE k."conversationKey" = $1 AND k."state" = 'open' AND (k."expiresAt" IS NULL OR k."expiresAt" > now())) AS cards,
-  (SELECT coalesce(jsonb_agg(jsonb_build_object('bot', to_jsonb(b), 'installation', to_jsonb(i) || jsonb_build_object(
-      'botId', a."botId", 'platform', a."platform", 'appId', a."appId")) ORDER BY b."createdAt", b."id", i."id"), '[]')
-    FROM "Installation" i JOIN "Account" a ON a."id" = i."accountId" JOIN "Bot" b ON b."id" = a."botId"
-    WHERE b."retiredAt" IS NULL AND (i."id" = $3
-      OR (b."id" = ANY ((SELECT "members" FROM channel)::text[]) AND a."platform" = $4 AND i."workspaceId" = $5))) AS bots,
-  (SELECT "outcome" FROM "InboundMark" WHERE "key" = $6) AS mark`;
-
 interface PlaceRow {
   conversation: ConversationRow | null;
   channel: ChannelRow | null;
@@ -96,13 +78,10 @@ function takeInInput(input: TakeIn): object {
 }
 
 /** The operations of intake. */
-export function createIntakeOperations({ query, call }: Database): IntakeOperations {
+export function createIntakeOperations({ call }: Database): IntakeOperations {
   return {
-    async readPlace({ dedupeKey, conversationKey, ref, installationId }) {
-      const values = [conversationKey, channelRowId(ref), installationId, ref.platform, ref.workspaceId, dedupeKey];
-      const [row] = await query<PlaceRow>(selectPlace, values);
-      return placeOf(row as PlaceRow);
-    },
+    readPlace: async (query) =>
+      placeOf(await call<PlaceRow>("parley_read_place", { ...query, channelRowId: channelRowId(query.ref) })),
     takeIn: async (input) => takeInResultOf(await call<TakeInRow>("parley_take_in", takeInInput(input))),
     amendMessage: (input) => call<AmendResult>("parley_amend", input),
     requestStop: (input) => call("parley_request_stop", input),

@@ -21,6 +21,8 @@ export interface ClaimRequest {
   /** SPEC T2: a person waiting this long opens another lane. */
   readonly waitMs: number;
   readonly ageingMs: number;
+  /** Platforms that run here; work of others is left alone and keeps nobody waiting. Without it, all. */
+  readonly platforms?: readonly string[];
 }
 
 /** A claim, or when to ask again. */

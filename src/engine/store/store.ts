@@ -131,7 +131,7 @@ export interface Store {
 
   // turns
   claim(request: ClaimRequest): Promise<ClaimResult>;
-  /** Extends the lease; `held` false = lost. Also tells what happened meanwhile. */
+  /** Keeps at least two thirds of the lease ahead; `held` false = lost. Also tells what happened meanwhile. */
   renew(
     claim: Claim,
     leaseMs: number,
@@ -150,8 +150,14 @@ export interface Store {
   /** Commits a bubble as the effect of a call. The call's result follows by commitCall when its pieces close. */
   commitSend(claim: Claim, call: CallRef, delivery: NewDelivery, progress: TurnProgress): Promise<Entry>;
   finishTurn(claim: Claim, input: FinishTurn): Promise<void>;
-  /** Sessions with due mail or a turn whose worker is gone, most urgent first; one per bot is enough to ring. */
-  dueSessions(limit: number): Promise<readonly { readonly sessionId: string; readonly rank: number }[]>;
+  /**
+   * Sessions with due mail or a turn whose worker is gone, most urgent first; one per bot is enough to ring. With `platforms`, only sessions of
+   * these.
+   */
+  dueSessions(
+    limit: number,
+    platforms?: readonly string[],
+  ): Promise<readonly { readonly sessionId: string; readonly rank: number }[]>;
   /** Puts mail into a session from outside a turn (a failed send, Retry). `dedupeKey` makes it happen once. */
   postMail(input: { sessionId: string; mail: NewMail; entryId?: string; dedupeKey: string }): Promise<boolean>;
   /** Host card outside a turn; `dedupeKey` makes it happen once. */

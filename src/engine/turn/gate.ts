@@ -55,15 +55,25 @@ export function mustEnd(progress: TurnProgress, limits: GateLimits): boolean {
   );
 }
 
-/** Equal for bubbles that look the same: space and case do not matter, and neither does the address replied to. */
+/** Addresses and ids: there every character counts. */
+const EXACT_FIELDS: ReadonlySet<string> = new Set(["url", "bcId"]);
+
+/** Equal for bubbles that look the same: space, case and invisible characters do not matter, and neither does the address replied to. */
 export function fingerprint(bubble: Bubble): string {
   const { replyTo: _replyTo, ...content } = bubble;
-  const normal = JSON.stringify(content)
+  const seen = JSON.stringify(content, (key, value: unknown) =>
+    typeof value === "string" && !EXACT_FIELDS.has(key) ? asSeen(value) : value,
+  );
+  return createHash("sha256").update(seen).digest("base64url").slice(0, 16);
+}
+
+function asSeen(text: string): string {
+  return text
     .normalize("NFKC")
-    .replace(/\\[nrt]/g, " ")
-    .replace(/\s+/g, " ")
-    .toLocaleLowerCase();
-  return createHash("sha256").update(normal).digest("base64url").slice(0, 16);
+    .replace(/\p{Cf}/gu, "")
+    .replace(/\s+/gu, " ")
+    .trim()
+    .toLowerCase();
 }
 
 /** Progress after a bubble was said. */

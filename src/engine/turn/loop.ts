@@ -11,7 +11,7 @@ import type { TurnProgress } from "../session.ts";
 import { nextNode } from "../state/state-chain.ts";
 import type { StateNode } from "../store/store.ts";
 import { mustEnd } from "./gate.ts";
-import { decideEnd, dueReminder } from "./nudges.ts";
+import { afterForcedStep, decideEnd, dueReminder, mustSpeak, spokeInVain } from "./nudges.ts";
 import { runCalls, SEND_TOOL } from "./run-calls.ts";
 import { joinable } from "./take-mail.ts";
 import { modelTools, toolsFor } from "./tool-set.ts";
@@ -43,6 +43,7 @@ async function afterReply(
   if (reply.calls.length === 0) return endOrNudge(run);
   await runCalls(run);
   if (run.control.cancel.aborted) return { end: "cancelled" };
+  run.progress = afterForcedStep(run.progress);
   const end = endAfterCalls(run);
   if (end) return end;
   const progress = run.progress;
@@ -60,7 +61,8 @@ async function afterReply(
 function endAfterCalls(run: TurnRun): LoopEnd | undefined {
   const { limits } = run.parts.settings;
   if (run.progress.waitingCardId) return { end: "waiting" };
-  if (mustEnd(run.progress, limits)) return { end: "cap", text: "" };
+  if (spokeInVain(run.progress)) return { end: "unanswered" };
+  if (mustEnd(run.progress, limits)) return run.progress.bubbles > 0 ? { end: "cap", text: "" } : { end: "unanswered" };
   if (run.step >= limits.maxSteps) return { end: "cap", text: `I stopped after ${limits.maxSteps} steps.` };
   const minutes = Math.round(limits.turnMs / 60_000);
   if (run.parts.clock.now() - run.turn.startedAt.getTime() > limits.turnMs) {
@@ -191,12 +193,11 @@ async function stepUnlessSteered(run: TurnRun): Promise<ModelReply | "steered"> 
 
 function requestOf(run: TurnRun): ModelRequest {
   const tools = toolsFor(run.parts.tools, run.kind);
-  const force = run.progress.silentTries === 2 && run.progress.bubbles === 0;
   return {
     system: systemPrompt(run.bot, run.conversation),
     messages: run.messages,
     tools: modelTools(tools),
     cacheKey: run.session.id,
-    ...(force ? { forceTool: SEND_TOOL } : {}),
+    ...(mustSpeak(run.progress) ? { forceTool: SEND_TOOL } : {}),
   };
 }

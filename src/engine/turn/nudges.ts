@@ -8,6 +8,9 @@ import type { TurnProgress } from "../session.ts";
 const LONG_SILENCE = 6;
 const LONG_SILENCE_EVERY = 7;
 
+/** Further forced steps after the first, because a wrong call can be mended. */
+const FORCED_AGAIN = 3;
+
 /** The reminder due before the next step, if any; never two at once. */
 export function dueReminder(
   progress: TurnProgress,
@@ -47,4 +50,19 @@ export function decideEnd(progress: TurnProgress, owesAnswer: boolean): EndDecis
     return { do: "remind", kind: "unanswered", progress: { ...progress, silentTries: 1 } };
   if (progress.silentTries === 1) return { do: "force", progress: { ...progress, silentTries: 2 } };
   return { do: "notice" };
+}
+
+/** True when the next step must speak (SPEC M12). */
+export function mustSpeak(progress: TurnProgress): boolean {
+  return progress.silentTries >= 2 && progress.bubbles === 0;
+}
+
+/** Progress after a step that had to speak; unchanged after any other. */
+export function afterForcedStep(progress: TurnProgress): TurnProgress {
+  return mustSpeak(progress) ? { ...progress, silentTries: progress.silentTries + 1 } : progress;
+}
+
+/** True when a bot that had to speak has not managed to, often enough. */
+export function spokeInVain(progress: TurnProgress): boolean {
+  return mustSpeak(progress) && progress.silentTries > 2 + FORCED_AGAIN;
 }

@@ -86,7 +86,7 @@ async function execute(run: TurnRun, stored: StoredCall, tool: Tool, input: unkn
   const stopped = new Promise<ToolResult>((resolve) => {
     const stop = () => resolve({ ok: false, text: `${tool.name} was interrupted because the turn was stopped.` });
     if (run.control.cancel.aborted) stop();
-    else run.control.cancel.addEventListener("abort", stop, { once: true });
+    else run.control.cancel.addEventListener("abort", stop, { once: true, signal: over.signal });
   });
   try {
     const work = tool.execute(input, createToolContext(run, stored.index, signal));

@@ -22,10 +22,10 @@ export function joinable(due: readonly Mail[], taken: readonly Mail[]): readonly
   );
 }
 
-/** The lowest role among the people served, and who they are. Mail of nobody acts as a member. */
+/** The lowest role among the people served, and who they are. Mail of nobody acts as a member; a person whose role is not known, as a guest. */
 export function authorityOf(mail: readonly Mail[]): Authority {
   const people = mail.filter((item) => item.kind === "person" && item.authorId);
-  const roles = people.flatMap((item): Role[] => ("role" in item.body ? [item.body.role] : []));
+  const roles = people.map((item): Role => ("role" in item.body && item.body.role) || "guest");
   const role = roles.reduce<Role>((low, next) => lowerRole(low, next), "owner");
   const names = Object.fromEntries(people.map((item) => [item.authorId ?? "", item.authorName ?? ""]));
   return {

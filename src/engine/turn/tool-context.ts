@@ -9,6 +9,7 @@ import { nativeChannelOf } from "../delivery/render-delivery.ts";
 import type { TurnProgress } from "../session.ts";
 import type { SendState } from "../store/store.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
+import { isAddress } from "../transcript.ts";
 import { afterSend, decideSend } from "./gate.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
 
@@ -49,25 +50,26 @@ async function send(run: TurnRun, index: number, bubble: Bubble, signal: AbortSi
     signal,
   );
   if (!prepared.ok) return { ok: false, text: prepared.text };
-  const progress = afterSend(run.progress, decision.print, prepared.cardId);
+  const before = run.progress;
+  const progress = afterSend(before, decision.print, prepared.cardId);
   const call = { turnId: run.turn.id, step: run.step, index };
   const entry = await parts.store.commitSend(run.claim, call, prepared.delivery, progress);
   run.progress = progress;
   parts.metrics.count("parley_bubbles_total", { type: bubble.type, outcome: "committed" });
   parts.outbox.nudge(prepared.delivery.nativeChannel);
-  return awaitReceipt(run, entry.id);
+  return awaitReceipt(run, entry.id, before);
 }
 
-/** What became of a committed bubble, as text for the model (SPEC M7). */
-export async function awaitReceipt(run: TurnRun, entryId: string): Promise<ToolResult> {
+/** What became of a committed bubble, as text for the model (SPEC M7). `before` = the counters before it was said, where they are known. */
+export async function awaitReceipt(run: TurnRun, entryId: string, before?: TurnProgress): Promise<ToolResult> {
   const { outbox, settings } = run.parts;
   outbox.nudge(nativeChannelOf(placeOf(run)));
   const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel);
   if (!state || state.open > 0) run.openSends.push(entryId);
-  return receiptText(state, run);
+  return receiptText(state, run, before);
 }
 
-function receiptText(state: SendState | null, run: TurnRun): ToolResult {
+function receiptText(state: SendState | null, run: TurnRun, before: TurnProgress | undefined): ToolResult {
   const address = state?.address ?? "";
   if (!state || state.open > 0) {
     return {
@@ -76,7 +78,7 @@ function receiptText(state: SendState | null, run: TurnRun): ToolResult {
     };
   }
   if (state.failed) {
-    run.progress = withoutLastSend(run.progress);
+    run.progress = afterLostSend(before ?? withoutLastSend(run.progress));
     return { ok: false, text: `refused: the platform did not take this message, nobody saw it: ${state.failed}` };
   }
   return { ok: true, text: `delivered: ${address}` };
@@ -88,16 +90,23 @@ function withoutLastSend(progress: TurnProgress): TurnProgress {
   return { ...rest, bubbles: Math.max(0, rest.bubbles - 1), said: rest.said.slice(0, -1) };
 }
 
+/** Counts as a refusal: a bot whose messages are all refused must not go on for ever. */
+function afterLostSend(progress: TurnProgress): TurnProgress {
+  return { ...progress, refusedInRow: progress.refusedInRow + 1 };
+}
+
 const REACT_MS = 10_000;
 
 async function react(run: TurnRun, address: string, emoji: string): Promise<ToolResult> {
   const { adapter, parts } = run;
   if (!adapter.react)
     return { ok: false, text: "Reactions do not exist on this platform; answer with SendMessage instead." };
-  const entry = await parts.store.readEntry(run.conversation.key, address);
-  const ids = entry?.platformId ? [entry.platformId] : await parts.store.nativeIdsOf(run.conversation.key, address);
-  const nativeId = ids[0];
-  if (!nativeId) return { ok: false, text: `${address} is not a message of this conversation that can be reacted to.` };
+  const nativeId = isAddress(address) ? await nativeIdOf(run, address) : undefined;
+  if (!nativeId)
+    return {
+      ok: false,
+      text: `${JSON.stringify(address.slice(0, 40))} is not a message of this conversation that can be reacted to.`,
+    };
   const late = new AbortController();
   const timeout = parts.clock
     .delay(REACT_MS, late.signal)
@@ -112,4 +121,11 @@ async function react(run: TurnRun, address: string, emoji: string): Promise<Tool
   const result = await Promise.race([work, timeout]).finally(() => late.abort());
   if (result.ok) run.progress = { ...run.progress, reacted: true };
   return result;
+}
+
+async function nativeIdOf(run: TurnRun, address: string): Promise<string | undefined> {
+  const { store } = run.parts;
+  const entry = await store.readEntry(run.conversation.key, address);
+  if (entry?.platformId) return entry.platformId;
+  return (await store.nativeIdsOf(run.conversation.key, address))[0];
 }

@@ -139,6 +139,16 @@ export function testClaims(world: () => StoreWorld): void {
     expect(await place.store.claim({ sessionId: claim.sessionId, owner: "w", ...claimTimes })).toEqual({ claim: null });
   });
 
+  test("work on a platform that does not run here waits without keeping others waiting", async () => {
+    const place = await newPlace(world().store);
+    const sessionId = await place.wake();
+    const request = { sessionId, owner: "w", ...claimTimes };
+    expect((await place.store.claim({ ...request, platforms: ["other"] })).claim).toBeNull();
+    const due = await place.store.dueSessions(1000, ["other"]);
+    expect(due.map((item) => item.sessionId)).not.toContain(sessionId);
+    expect((await place.store.claim({ ...request, platforms: ["other", "test"] })).claim).toMatchObject({ sessionId });
+  });
+
   test("a retired bot is not claimed for", async () => {
     const place = await newPlace(world().store);
     const sessionId = await place.wake();
@@ -206,6 +216,15 @@ export function testClaims(world: () => StoreWorld): void {
     const person = await place.wake();
     const due = await dueOf(place, world());
     expect(due).toEqual([{ sessionId: person, rank: 0 }]);
+  });
+
+  test("the sweep's limit keeps the most urgent", async () => {
+    const platform = unique("p");
+    const places = [await newPlace(world().store, { platform }), await newPlace(world().store, { platform })];
+    const [timer, person] = places as [TestPlace, TestPlace];
+    await timer.wake("timer", { mail: { kind: "background" } });
+    const sessionId = await person.wake();
+    expect(await timer.store.dueSessions(1, [platform])).toEqual([{ sessionId, rank: 0 }]);
   });
 
   test("the sweep leaves a busy bot's background work alone but rings for people and for lost workers", async () => {

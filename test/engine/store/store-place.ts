@@ -255,17 +255,18 @@ export class TestPlace {
 /** A new bot, alone in a new channel. */
 export async function newPlace(
   store: Store,
-  more: { kind?: "direct" | "channel"; lanes?: number } = {},
+  more: { kind?: "direct" | "channel"; lanes?: number; platform?: string } = {},
 ): Promise<TestPlace> {
   const orgId = unique("org");
   const botId = unique("bot");
   const workspaceId = unique("W");
+  const platform = more.platform ?? "test";
   const seed = { id: botId, name: "Ada", role: "Helps", model: "demo/demo", lanes: more.lanes ?? 4 };
   const [bot] = await store.syncBots(orgId, [seed]);
   if (!bot) throw new Error("no bot");
   const installation = await store.saveInstallation(orgId, {
     botId,
-    platform: "test",
+    platform,
     appId: unique("A"),
     workspaceId,
     botUserId: "UBOT",
@@ -273,5 +274,5 @@ export async function newPlace(
     credentialRef: "settings",
   });
   const kind = more.kind ?? "channel";
-  return new TestPlace(store, bot, installation, { platform: "test", workspaceId, kind, channelId: unique("C") });
+  return new TestPlace(store, bot, installation, { platform, workspaceId, kind, channelId: unique("C") });
 }

@@ -139,11 +139,14 @@ function useMention(
   const pick = (name: string) => {
     if (!typed) return;
     const before = `${text.slice(0, typed.start)}@${name} `;
-    setText(before + text.slice(caret));
+    const whole = before + text.slice(caret);
+    // At once, not at the next drawing: the person goes on typing.
+    if (field.current) field.current.value = whole;
+    field.current?.setSelectionRange(before.length, before.length);
+    field.current?.focus();
+    setText(whole);
     setClosedAt(-1);
     setCaret(before.length);
-    requestAnimationFrame(() => field.current?.setSelectionRange(before.length, before.length));
-    field.current?.focus();
   };
   const onKey = (event: KeyboardEvent): boolean => {
     if (!open || !typed) return false;

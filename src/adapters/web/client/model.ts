@@ -97,8 +97,10 @@ export function withState(model: Model, state: WireState): Model {
     if (!old || old.head < channel.head) return channel;
     return { ...channel, head: old.head, read: Math.max(old.read, channel.read), unread: old.unread };
   });
-  const { me, bots, people, working } = state;
+  const { me, bots, people } = state;
   const phase = me ? "ready" : "welcome";
+  // Later the live connection knows better who is at work than an answer that was on its way.
+  const working = model.phase === "ready" ? model.working : state.working;
   return { ...model, phase, me, bots, people, channels, working };
 }
 

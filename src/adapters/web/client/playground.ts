@@ -186,7 +186,9 @@ export class Playground {
 
   async #refresh(): Promise<void> {
     try {
-      this.#set(withState(this.#model, await read<WireState>("/api/state")));
+      // First the answer, then the model: what happened while waiting must not be undone.
+      const state = await read<WireState>("/api/state");
+      this.#set(withState(this.#model, state));
     } catch {
       // The next record or reconnect brings the list again.
     }

@@ -1,82 +1,4 @@
--- Claims and turns (SPEC T2-T5). Callers: src/engine/store/claims.ts and turns.ts, which document the JSON that goes in and out.
-
--- ---- claims ------------------------------------------------------------------------------------------------------------------------
-
--- What a bot could work on now: one row per due piece of mail, and per piece of mail of a turn whose worker is gone.
--- Sessions that somebody holds are left out.
-create function parley_ready_work(bot_id text, moment timestamptz)
-returns table (session_id text, mail_rank int, is_direct boolean, unfinished boolean, order_at timestamptz, mail_seq bigint, waits_since timestamptz)
-language plpgsql as $$
-begin
-  return query select work.* from (
-    select "sessionId", "rank", "direct", false, "orderAt", "seq", greatest("createdAt", "dueAt")
-      from "Mail" where "botId" = bot_id and "state" = 'due' and "dueAt" <= moment
-    union all
-    select t."sessionId", coalesce(m."rank", 0), coalesce(m."direct", false), true, coalesce(m."orderAt", t."startedAt"), coalesce(m."seq", 0),
-        coalesce(m."createdAt", t."startedAt")
-      from "Turn" t left join "Mail" m on m."turnId" = t."id" and m."state" = 'taken'
-      where t."botId" = bot_id and t."status" in ('running', 'settling')
-  ) as work (session_id, mail_rank, is_direct, unfinished, order_at, mail_seq, waits_since)
-  join "Session" s on s."id" = work.session_id
-  where s."owner" is null or s."leaseUntil" <= moment;
-end $$;
-
--- False when the bot's newest turn served no person: then mail that has aged does not go before people again (SPEC T2: "once").
-create function parley_served_people_last(bot_id text) returns boolean language plpgsql as $$
-begin
-  return coalesce((
-    select (select min(m."rank") from "Mail" m where m."turnId" = t."id")
-      from "Turn" t where t."botId" = bot_id order by t."startedAt" desc limit 1), 0) = 0;
-end $$;
-
--- Claims the first session in order of the given session's bot, if the bot has a free lane. The bot's row is locked, so claims of one bot
--- happen one after the other in all processes. Without a claim, retryInMs says when a waiting person may open a lane.
-create function parley_claim(input jsonb) returns jsonb language plpgsql as $$
-declare
-  bot_id text;
-  lane_limit int;
-  moment timestamptz;
-  live_claims int;
-  ageing interval := parley_ms((input->>'ageingMs')::float8);
-  lane_wait interval := parley_ms((input->>'waitMs')::float8);
-  aged_first boolean;
-  picked text;
-begin
-  select b."id", b."lanes" into bot_id, lane_limit from "Bot" b
-    where b."id" = (select "botId" from "Session" where "id" = input->>'sessionId') and b."retiredAt" is null
-    for no key update;
-  if bot_id is null then return jsonb_build_object('retryInMs', null); end if;
-  moment := parley_now();
-  select count(*) into live_claims from "Session" where "botId" = bot_id and "owner" is not null and "leaseUntil" > moment;
-  if live_claims = 0 then
-    aged_first := parley_served_people_last(bot_id);
-    select w.session_id into picked from parley_ready_work(bot_id, moment) w
-      order by (aged_first and w.mail_rank > 0 and w.waits_since <= moment - ageing) desc,
-        w.mail_rank, w.unfinished desc, w.is_direct desc, w.order_at, w.mail_seq
-      limit 1;
-  elsif live_claims < lane_limit then
-    select w.session_id into picked from parley_ready_work(bot_id, moment) w
-      where w.mail_rank = 0 and w.waits_since <= moment - lane_wait
-      order by w.unfinished desc, w.is_direct desc, w.order_at, w.mail_seq
-      limit 1;
-  end if;
-  if picked is not null then return parley_hold(picked, input->>'owner', (input->>'leaseMs')::float8); end if;
-  if live_claims = 0 or live_claims >= lane_limit then return jsonb_build_object('retryInMs', null); end if;
-  return jsonb_build_object('retryInMs', (
-    select ceil(1000 * extract(epoch from min(w.waits_since) + lane_wait - moment)) from parley_ready_work(bot_id, moment) w where w.mail_rank = 0));
-end $$;
-
-create function parley_hold(session_id text, new_owner text, lease_ms float8) returns jsonb language plpgsql as $$
-declare
-  held "Session";
-begin
-  update "Session" set "owner" = new_owner, "fence" = "fence" + 1, "leaseUntil" = parley_now() + parley_ms(lease_ms)
-    where "id" = session_id returning * into held;
-  return jsonb_build_object('claim',
-    jsonb_build_object('sessionId', held."id", 'botId', held."botId", 'owner', held."owner", 'fence', held."fence"));
-end $$;
-
--- ---- the life of a turn ------------------------------------------------------------------------------------------------------------
+-- The life of a turn (SPEC T3-T5). Caller: src/engine/store/turns.ts.
 
 -- Mail becomes part of the turn. Mail that was cancelled after the worker had read it leaves its trace: a stop stops this turn too,
 -- an edit or deletion becomes a steering note instead of the replacement that would otherwise follow.
@@ -108,6 +30,48 @@ begin
     on conflict ("hash") do nothing;
   update "Session" set "stateHead" = coalesce(nodes->-1->>'hash', "stateHead"), "cursor" = greatest("cursor", shown_until), "updatedAt" = parley_now()
     where "id" = of_session;
+end $$;
+
+-- Mail as the engine reads it: an author's name as it was when the entry was written, else as it is known now.
+create function parley_mail_view(mail "Mail") returns jsonb language plpgsql as $$
+begin
+  return to_jsonb(mail) || jsonb_build_object('authorName', coalesce(
+    (select "authorName" from "Entry" where "id" = mail."entryId" and "authorId" = mail."authorId"),
+    (select "name" from "Person" where "id" = mail."authorId"),
+    (select "name" from "Bot" where "id" = mail."authorId")));
+end $$;
+
+-- Everything a worker needs to go on with a session. Error FL001 when its claim is lost. Reads only, so it takes no lock.
+create function parley_view_session(input jsonb) returns jsonb language plpgsql as $$
+declare
+  held "Session";
+  turn "Turn";
+begin
+  select * into held from "Session"
+    where "id" = input->'claim'->>'sessionId' and "owner" = input->'claim'->>'owner' and "fence" = (input->'claim'->>'fence')::int;
+  if held."id" is null then
+    raise exception 'The claim on session % is no longer held', input->'claim'->>'sessionId' using errcode = 'FL001';
+  end if;
+  select * into turn from "Turn" where "sessionId" = held."id" and "status" in ('running', 'settling') order by "startedAt" desc limit 1;
+  return jsonb_build_object(
+    'session', to_jsonb(held),
+    'bot', (select to_jsonb(b) from "Bot" b where b."id" = held."botId"),
+    'conversation', (
+      select to_jsonb(place) || jsonb_build_object('channelName', ch."name")
+      from "Conversation" place left join "Channel" ch on ch."platform" = place."platform" and ch."workspaceId" = place."workspaceId"
+        and ch."channelId" = place."channelId"
+      where place."key" = held."conversationKey"),
+    'installation', (
+      select to_jsonb(i) || jsonb_build_object('botId', a."botId", 'platform', a."platform", 'appId', a."appId")
+      from "Installation" i join "Account" a on a."id" = i."accountId" where i."id" = held."installationId"),
+    'turn', case when turn."id" is not null then to_jsonb(turn) end,
+    'calls', (select coalesce(jsonb_agg(to_jsonb(c) order by c."index"), '[]') from "ToolCall" c where c."turnId" = turn."id" and c."step" = turn."step"),
+    'due', (
+      select coalesce(jsonb_agg(parley_mail_view(m) order by m."rank", m."orderAt", m."seq"), '[]') from (
+        select * from "Mail" where "sessionId" = held."id" and "state" = 'due' and "dueAt" <= now() order by "rank", "orderAt", "seq" limit 50) as m),
+    'taken', (
+      select coalesce(jsonb_agg(parley_mail_view(m) order by m."orderAt", m."seq"), '[]')
+      from "Mail" m where m."turnId" = turn."id" and m."state" = 'taken'));
 end $$;
 
 create function parley_begin_turn(input jsonb) returns jsonb language plpgsql as $$
