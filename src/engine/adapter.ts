@@ -8,9 +8,9 @@ import type { BubbleContent } from "./bubble.ts";
 import type { CardOutcome, HostCard } from "./card.ts";
 import type { Clock } from "./clock.ts";
 import type { ConversationRef } from "./conversation.ts";
-import type { GuardedFetch } from "./download.ts";
+import type { Download, GuardedFetch } from "./download.ts";
 import type { FileRef } from "./file-ref.ts";
-import type { Receive } from "./inbound-event.ts";
+import type { InboundFile, Receive } from "./inbound-event.ts";
 import type { Log, Metrics } from "./log.ts";
 import type { PersonRef } from "./person.ts";
 
@@ -186,6 +186,12 @@ export interface Adapter {
   showWorking?(place: Place, working: boolean): Promise<void>;
   /** Adds a reaction to a message; an existing one counts as success. */
   react?(place: Place, nativeId: string, emoji: string): Promise<void>;
+  /** Fetches a file a person uploaded, with the account's credentials; failure texts are for the model (SPEC W8). */
+  fetchFile?(
+    installationId: string,
+    file: InboundFile,
+    signal: AbortSignal,
+  ): Promise<Download | { readonly ok: false; readonly text: string; readonly retryAfterMs?: number }>;
   /** Root and most recent messages of an existing thread, oldest first, at most `limit`. */
   history(installationId: string, ref: ConversationRef, limit: number): Promise<readonly HistoryMessage[]>;
   /** Native ids of the accounts in a channel. */

@@ -24,6 +24,7 @@ import { reportLostSend } from "./routing/lost-sends.ts";
 import { createReceive } from "./routing/router.ts";
 import { createSecretIntake, type SecretIntake } from "./routing/secret-intake.ts";
 import type { EngineSettings } from "./settings.ts";
+import { type Attachments, createAttachments } from "./state/attachments.ts";
 import type { VaultCipher } from "./state/vault.ts";
 import type { Blobs } from "./store/blobs.ts";
 import type { BotSeed, Store } from "./store/store.ts";
@@ -74,6 +75,7 @@ interface Core {
   readonly secrets: SecretIntake;
   readonly settles: Settles;
   readonly outbox: Outbox;
+  readonly attachments: Attachments;
 }
 
 /** Creates an engine that does nothing until `run`. */
@@ -131,7 +133,16 @@ function createCore(parts: EngineParts): Core {
       if (closed.failed && closed.sessionId) reportLostSend({ ...parts, closed, sessionId: closed.sessionId, problem });
     },
   });
-  return { adapters, installations, secretMask, secrets, settles, outbox };
+  const attachments = createAttachments({
+    ...parts,
+    fetchUpload: async (source, signal) => {
+      const fetchFile = adapters.get(source.platform)?.fetchFile;
+      return fetchFile
+        ? fetchFile(source.installationId, source.file, signal)
+        : { ok: false, text: "Files from this platform cannot be read." };
+    },
+  });
+  return { adapters, installations, secretMask, secrets, settles, outbox, attachments };
 }
 
 /** The router, with the mask told of every secret that comes in before anybody can speak of it. */
@@ -147,6 +158,7 @@ function createGuardedReceive(parts: EngineParts, core: Core): Receive {
       nudge: core.outbox.nudge,
     }),
     onSettleOwed: () => void core.settles.run(),
+    onFilesDue: () => void core.attachments.run(),
   });
   return async (event: InboundEvent) => {
     const reception = await route(event);
@@ -165,6 +177,7 @@ function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
     { name: "due mail", everyMs: 1000, run: ringDue },
     { name: "due pieces", everyMs: 1000, run: () => core.outbox.sweep() },
     { name: "owed redraws", everyMs: 1000, run: () => core.settles.run() },
+    { name: "due uploads", everyMs: 1000, run: () => core.attachments.run() },
     { name: "expired cards", everyMs: 30_000, run: async () => void (await store.expireCards()) },
     { name: "secrets to mask", everyMs: 30_000, run: () => core.secretMask.refresh() },
     { name: "old rows", everyMs: 3_600_000, run: () => store.prune() },
@@ -176,6 +189,7 @@ function createTurnWorker(parts: EngineParts, core: Core) {
     ...parts,
     adapters: (platform: string) => core.adapters.get(platform),
     outbox: core.outbox,
+    attachments: core.attachments,
     deliver: createDeliverParts({ ...parts, maskDeep: core.secretMask.deep }),
     modelOf: (bot: Bot): Model => measured(parts.models.get(bot.model), parts),
     mask: core.secretMask.mask,

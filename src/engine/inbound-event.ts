@@ -113,6 +113,17 @@ export interface StopEvent extends EventBase {
   readonly from: PersonRef;
 }
 
+/** A person put an emoji on a message, or took it away. Never wakes a bot; it is told what it missed. */
+export interface ReactionEvent extends EventBase {
+  readonly type: "reaction";
+  readonly from: PersonRef;
+  /** Native id of the message. */
+  readonly platformId: string;
+  /** Emoji, or its short name without colons. */
+  readonly emoji: string;
+  readonly change: "added" | "removed";
+}
+
 /** A bot or person joined or left the channel. */
 export interface MembershipEvent extends EventBase {
   readonly type: "membership";
@@ -130,6 +141,7 @@ export type InboundEvent =
   | EditEvent
   | DeleteEvent
   | StopEvent
+  | ReactionEvent
   | MembershipEvent;
 
 /**

@@ -14,7 +14,14 @@ export const MAIL_RANK: Readonly<Record<MailKind, number>> = { person: 0, bot: 1
 /** What the mail says beyond its entry. */
 export type MailBody =
   /** A person's message: the entry holds the text. */
-  | { readonly type: "message"; readonly role: Role; readonly nativeReplyTo?: string; readonly replyTo?: string }
+  | {
+      readonly type: "message";
+      readonly role: Role;
+      readonly nativeReplyTo?: string;
+      readonly replyTo?: string;
+      /** Questions of the bot that this message passed over: told once (SPEC C1, C4). */
+      readonly movedOnFrom?: readonly string[];
+    }
   /** A person answered a card: structured data for the model (SPEC C3). */
   | {
       readonly type: "answer";
@@ -40,7 +47,7 @@ export type MailBody =
   /** Text being worked on was edited or deleted (SPEC T6). */
   | { readonly type: "steering"; readonly role: Role; readonly text: string }
   /** Something the host tells the bot: a send that failed for good, a call approved, an apology owed. `role` when a person caused it. */
-  | { readonly type: "host"; readonly text: string; readonly role?: Role };
+  | { readonly type: "host"; readonly text: string; readonly role?: Role; readonly nativeReplyTo?: string };
 
 /** One piece of mail as a worker reads it. */
 export interface Mail {

@@ -16,6 +16,9 @@ export interface ToolResult {
   readonly files?: readonly FileRef[];
 }
 
+/** Why a person is needed (SPEC C7). */
+export type HandOffReason = "auth" | "captcha" | "payment" | "approval" | "other";
+
 /** What a tool may use while it runs. Effects go through these, so that they commit together with the call's result (SPEC T4). */
 export interface ToolContext {
   readonly bot: Bot;
@@ -28,6 +31,8 @@ export interface ToolContext {
   send(bubble: Bubble): Promise<ToolResult>;
   /** Reacts to an entry of this conversation (SPEC W7). */
   react(address: string, emoji: string): Promise<ToolResult>;
+  /** Asks the person served to do something, and ends the turn until they answer (SPEC C7). */
+  handOff(instruction: string, reason: HandOffReason): Promise<ToolResult>;
 }
 
 /**

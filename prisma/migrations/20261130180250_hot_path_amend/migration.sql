@@ -62,7 +62,7 @@ declare
 begin
   perform 1 from "Conversation" where "key" = input->>'conversationKey' for no key update;
   if not parley_mark_stored(input->>'dedupeKey') then
-    return jsonb_build_object('sessionIds', '[]'::jsonb, 'cancelled', 0, 'refused', false);
+    return jsonb_build_object('sessionIds', '[]'::jsonb, 'cancelled', 0, 'refused', false, 'duplicate', true);
   end if;
   here := array(select "id" from "Session" where "conversationKey" = input->>'conversationKey'
     and (not input ? 'botIds' or "botId" in (select jsonb_array_elements_text(input->'botIds'))));

@@ -25,7 +25,7 @@ const METADATA_TYPE = "parley_piece";
 /** Text without blocks is cut by Slack here. */
 const TEXT_ONLY_CHARS = 38_000;
 /** Longest time a post waits for its turn before the outbox is asked to come again, ms. */
-const LONGEST_WAIT_MS = 10_000;
+const LONGEST_WAIT_MS = 5000;
 /** Differences of clocks between us, the database and Slack, ms. */
 const CLOCK_MARGIN_MS = 5 * 60_000;
 const FIND_PAGES = 5;

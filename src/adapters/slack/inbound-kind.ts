@@ -60,8 +60,9 @@ function kindOfMessage(event: Fields, isOurs: IsOurs): SlackEventKind {
 function kindOfChange(event: Fields, isOurs: IsOurs): SlackEventKind {
   const after = toFields(event.message);
   const before = toFields(event.previous_message);
+  // What replies keep in place of a deleted root is Slackbot's; whose message it was is in the previous one.
+  if (after.subtype === "tombstone") return isUnheard(before, isOurs) ? "ignored" : "delete";
   if (isUnheard({ ...before, ...after }, isOurs)) return "ignored";
-  if (after.subtype === "tombstone") return "delete";
   return wordsOf(after) === wordsOf(before) ? "ignored" : "edit";
 }
 

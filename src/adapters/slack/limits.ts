@@ -43,10 +43,10 @@ export const SHARE_FILES = 10;
 export const CALL_TIMEOUT_MS = 15_000;
 /** One call on the path of a click: a trigger lives 3 s. */
 export const FAST_TIMEOUT_MS = 2500;
-/** One whole delivery, uploads included, ms. Must stay under the sender's lease. */
-export const DELIVER_TIMEOUT_MS = 120_000;
-/** Upload of the bytes of one file, ms. */
-export const UPLOAD_TIMEOUT_MS = 90_000;
+/** One whole delivery, ms: waiting for its turn, uploads and the share together. Must stay under the sender's lease. */
+export const DELIVER_TIMEOUT_MS = 80_000;
+/** Uploads of one attempt end after this, ms; what is missing is uploaded by the next attempt. */
+export const UPLOAD_BUDGET_MS = 45_000;
 /** How long a file share may take to appear in the channel, ms. */
 export const SHARE_WAIT_MS = 10_000;
 

@@ -114,7 +114,8 @@ class SlackSocket implements Socket {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    // A connection that cannot even be closed properly is dropped by Slack; nobody can do more about it.
+    this.#closing ??= this.#close().catch(() => this.#options.log.debug({}, "a slack connection would not close"));
     return this.#closing;
   }
 

@@ -13,7 +13,7 @@ import { DeliveryError } from "../../engine/index.ts";
 import type { SlackBot } from "./bot.ts";
 import { problemOf } from "./errors.ts";
 import { type Fields, toFields, toList, toText, toTexts } from "./json.ts";
-import { clip, SHARE_WAIT_MS, UPLOAD_TIMEOUT_MS } from "./limits.ts";
+import { clip, SHARE_WAIT_MS, UPLOAD_BUDGET_MS } from "./limits.ts";
 import { isSlackUrl } from "./notices.ts";
 import type { FilesContent } from "./render.ts";
 
@@ -50,8 +50,10 @@ export async function shareFiles(
     if (shared) return shared;
   }
   const uploaded = [...before.uploaded];
+  // An attempt that went on past its time would share at the same moment as the attempt that follows it.
+  const until = bot.context.clock.now() + UPLOAD_BUDGET_MS;
   for (const file of content.files.slice(uploaded.length)) {
-    uploaded.push(await uploadFile(bot, file));
+    uploaded.push(await uploadFile(bot, file, until));
     await saveProgress({ uploaded: [...uploaded], sharing: false });
   }
   await saveProgress({ uploaded, sharing: true });
@@ -74,7 +76,7 @@ function readProgress(progress: unknown): Progress {
   return { uploaded: toTexts(fields.uploaded), sharing: fields.sharing === true };
 }
 
-async function uploadFile(bot: SlackBot, file: FileRef): Promise<string> {
+async function uploadFile(bot: SlackBot, file: FileRef, until: number): Promise<string> {
   if (file.size < 1) throw new DeliveryError("content", `The file ${file.name} is empty; Slack takes no empty files.`);
   const ticket = toFields(
     await bot.calls.web("files.getUploadURLExternal", {
@@ -88,14 +90,16 @@ async function uploadFile(bot: SlackBot, file: FileRef): Promise<string> {
   if (url === undefined || id === undefined || !isSlackUrl(url, bot.apiUrl)) {
     throw new DeliveryError("unknown", "Slack gave no usable address for the upload.");
   }
-  await sendBytes(url, await bot.context.openFile(file), file.size);
+  const leftMs = until - bot.context.clock.now();
+  if (leftMs <= 0) throw new DeliveryError("wait", "The uploads to Slack go on in the next attempt.", { waitMs: 100 });
+  await sendBytes(url, await bot.context.openFile(file), file.size, leftMs);
   return id;
 }
 
 /** Posts a stream of known length. No token goes along: the address itself is the permission. */
-async function sendBytes(url: string, source: AsyncIterable<Uint8Array>, size: number): Promise<void> {
+async function sendBytes(url: string, source: AsyncIterable<Uint8Array>, size: number, limitMs: number): Promise<void> {
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;
-  const signal = AbortSignal.timeout(UPLOAD_TIMEOUT_MS);
+  const signal = AbortSignal.timeout(limitMs);
   const outgoing = request(url, {
     method: "POST",
     signal,
@@ -158,7 +162,7 @@ async function waitForShare(bot: SlackBot, fileId: string, channelId: string): P
 
 async function shareTs(bot: SlackBot, fileId: string, channelId: string): Promise<string | undefined> {
   try {
-    const answer = toFields(await bot.calls.web("files.info", { file: fileId }));
+    const answer = toFields(await bot.calls.fast("files.info", { file: fileId }));
     const shares = toFields(toFields(answer.file).shares);
     for (const kind of [shares.public, shares.private]) {
       const ts = tsIn(toFields(kind)[channelId]);

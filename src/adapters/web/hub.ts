@@ -17,7 +17,7 @@ import { Channels, type Place } from "./channels.ts";
 import { toWireRecord } from "./format.ts";
 import { Live } from "./live.ts";
 import { People } from "./people.ts";
-import { Timeline } from "./timeline.ts";
+import { Timeline, WORKSPACE_LOG } from "./timeline.ts";
 import type { WireWorking } from "./wire.ts";
 
 /** A bot that can be written to here. */
@@ -49,7 +49,9 @@ export class Hub {
     this.publicUrl = context.publicUrl;
     this.people = new People(context.kv);
     this.channels = new Channels(context.kv);
-    this.timeline = new Timeline(context.kv, () => this.live.wake());
+    this.timeline = new Timeline(context.kv, (channelId) =>
+      this.live.wake(channelId === WORKSPACE_LOG ? undefined : channelId),
+    );
     this.markdown = createMarkdownRenderer();
     this.live = new Live(
       {

@@ -49,9 +49,9 @@ export class Live {
     return stream.body;
   }
 
-  /** Something was appended, or a working status changed. */
-  wake(): void {
-    for (const stream of this.#streams) stream.wake();
+  /** A record was appended to a channel; without one anything may have changed. */
+  wake(channelId?: string): void {
+    for (const stream of this.#streams) stream.wake(channelId);
   }
 
   /** Ends all streams; pages reconnect to whoever serves next. */
@@ -91,7 +91,8 @@ class Stream {
   readonly #encoder = new TextEncoder();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #pumping = false;
-  #again = false;
+  /** Channels to look at in the next round; "all" after a wake-up that names none. */
+  #due: Set<string> | "all" = new Set();
   #closed = false;
   #working = "";
 
@@ -112,8 +113,9 @@ class Stream {
     );
   }
 
-  wake(): void {
-    this.#again = true;
+  wake(channelId?: string): void {
+    if (channelId === undefined) this.#due = "all";
+    else if (this.#due !== "all") this.#due.add(channelId);
     if (!this.#pumping && !this.#closed) void this.#pump();
   }
 
@@ -135,11 +137,12 @@ class Stream {
   async #pump(): Promise<void> {
     this.#pumping = true;
     try {
-      while (this.#again && !this.#closed) {
-        this.#again = false;
+      while ((this.#due === "all" || this.#due.size > 0) && !this.#closed) {
+        const due = this.#due;
+        this.#due = new Set();
         const channels = await this.#watcher.channels();
-        for (const channelId of channels) await this.#sendAfter(channelId);
-        await this.#sendWorking(channels);
+        for (const channelId of channels) if (due === "all" || due.has(channelId)) await this.#sendAfter(channelId);
+        if (due === "all") await this.#sendWorking(channels);
       }
     } catch {
       this.close(); // The store did not answer. The page reconnects and resumes from its cursor.

@@ -89,7 +89,9 @@ function mailBlock(mail: Mail, parts: InputParts): string {
   const { body } = mail;
   switch (body.type) {
     case "message":
-      return entry ? entryLine(entry, parts.botId) : reminder("A message to you was removed before you read it.");
+      return entry
+        ? [entryLine(entry, parts.botId), movedOnNote(body.movedOnFrom ?? [])].filter(Boolean).join("\n\n")
+        : reminder("A message to you was removed before you read it.");
     case "answer":
       return `${speakerOf(mail, entry)}: ${JSON.stringify({
         widget_answer: {
@@ -114,6 +116,15 @@ function mailBlock(mail: Mail, parts: InputParts): string {
     case "host":
       return reminder(untrustedText(body.text));
   }
+}
+
+/** SPEC C4: the person wrote something else than an answer. Said once per question. */
+function movedOnNote(prompts: readonly string[]): string {
+  if (prompts.length === 0) return "";
+  const asked = prompts.map((prompt) => JSON.stringify(untrustedText(prompt).slice(0, 200))).join(", ");
+  return reminder(
+    `The person wrote this instead of answering what you asked (${asked}). The question can still be answered; do not ask it again unless it matters.`,
+  );
 }
 
 function speakerOf(mail: Mail, entry: Entry | undefined): string {

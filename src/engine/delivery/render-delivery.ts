@@ -42,7 +42,8 @@ export function renderHostCard(adapter: Adapter, input: HostCardInput): NewDeliv
     card: input.card,
     ...(input.cardId ? { cardId: input.cardId } : {}),
   };
-  const spec: CardSpec = { kind: "host", host: input.card, data: input.data };
+  const back = input.place.nativeReplyTo ? { nativeReplyTo: input.place.nativeReplyTo } : {};
+  const spec: CardSpec = { kind: "host", host: input.card, data: input.data, ...back };
   return {
     entryId: input.entryId,
     conversationKey: input.conversationKey,

@@ -81,7 +81,7 @@ export function createAdapterContext(
 async function readSecretLink(parts: AdapterContextParts, token: string): Promise<SecretLinkView | null> {
   const hash = hashSecretLink(token);
   const card = hash ? await parts.store.readSecretLink(hash) : null;
-  if (!card || card.state !== "open" || card.spec.kind !== "secret") return null;
+  if (card?.state !== "open" || card.spec.kind !== "secret") return null;
   const personId = card.allowed[0];
   const [platform, workspaceId, channelId] = card.conversationKey.split(":");
   const installation =

@@ -27,33 +27,45 @@ export function addressedBots(input: AddressingInput): readonly string[] {
   if (opensWithPeople(input)) return [];
   const named = namedBots(input);
   if (named.length > 0) return named;
-  const addressesOthers = input.event.mentions.length > 0 || input.event.everyone;
+  const addressesOthers = liveMentions(input.event).length > 0 || input.event.everyone;
   return addressesOthers || input.event.from.kind === "bot" ? [] : unnamed(input);
 }
 
+/** Mentions outside code and quotations; those inside address nobody. */
+function liveMentions(event: Pick<MessageEvent, "mentions" | "quoted">): readonly Mention[] {
+  return event.mentions
+    .filter((mention) => !event.quoted.some((range) => mention.start >= range.start && mention.start < range.end))
+    .sort((a, b) => a.start - b.start);
+}
+
+/** Signs and "and" in common languages: what may stand between mentions said in one breath. */
+const BETWEEN = /^[\s,;:&+/]*(?:(?:and|und|et|y|e|en|og|och|и|和|と)(?=[\s@]|$))?[\s,;:&+/]*$/iu;
+
 /** True when the message opens with mentions and none of that opening run is one of our bots: it is said to somebody else. */
 function opensWithPeople(input: AddressingInput): boolean {
-  const mentions = [...input.event.mentions].sort((a, b) => a.start - b.start);
   const run: Mention[] = [];
   let end = 0;
-  for (const mention of mentions) {
-    if (/[^\s,;:&]/u.test(input.event.text.slice(end, mention.start))) break;
+  for (const mention of liveMentions(input.event)) {
+    const between = input.event.text.slice(end, mention.start);
+    if (run.length === 0 ? /[^\s,;:&]/u.test(between) : !BETWEEN.test(between)) break;
     run.push(mention);
     end = mention.end;
   }
   return run.length > 0 && !run.some((mention) => input.bots.some((bot) => isMentioned(bot, mention)));
 }
 
+/** A bot that is known to take part but not to be here any more is not woken by chatter. */
 function unnamed(input: AddressingInput): readonly string[] {
   if (input.threads === "strict") return [];
-  if (input.inThread && input.takingPart.length > 0) return input.takingPart;
+  const takingPart = input.takingPart.filter((botId) => input.bots.some((bot) => bot.botId === botId));
+  if (input.inThread && takingPart.length > 0) return takingPart;
   return input.threads === "always" && input.bots.length === 1 ? [input.receiver.botId] : [];
 }
 
 /** Bots named by id or handle, in the order they appear. */
 export function namedBots(input: AddressingInput): readonly string[] {
   const found: { readonly botId: string; readonly at: number }[] = [];
-  for (const mention of input.event.mentions) {
+  for (const mention of liveMentions(input.event)) {
     for (const bot of input.bots) if (isMentioned(bot, mention)) found.push({ botId: bot.botId, at: mention.start });
   }
   found.push(...handlesIn(input));
@@ -73,41 +85,60 @@ function handlesIn(input: AddressingInput): { botId: string; at: number }[] {
   const { text, quoted, mentions } = input.event;
   const closed = [...quoted, ...mentions, ...linkRanges(text)];
   const found: { botId: string; at: number }[] = [];
-  for (const match of text.matchAll(/(?<![\p{L}\p{N}_.@/])@(?=\p{L}|\p{N})/gu)) {
+  for (const match of text.matchAll(HANDLE_SIGN)) {
     if (closed.some((range) => match.index >= range.start && match.index < range.end)) continue;
-    const bot = botNamedAt(text.slice(match.index + 1), input.bots);
+    const bot = handleAt(text.slice(match.index), input.bots)?.bot;
     if (bot) found.push({ botId: bot.botId, at: match.index });
   }
   return found;
 }
 
-/** Longest handle first, so "@Ada Lovelace" is not taken for "@Ada". */
-function botNamedAt(rest: string, bots: readonly BotHandle[]): BotHandle | undefined {
-  const handles = bots.flatMap((bot) => handlesOf(bot, bots).map((handle) => ({ bot, handle })));
+/** Scripts written without spaces, or with endings joined to names: there a letter beside a handle does not belong to it. */
+const UNSPACED =
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
+/** An "@" that begins a handle: not inside a word, an e-mail address or a path. */
+const HANDLE_SIGN = new RegExp(`(?<=^|[^\\p{L}\\p{N}\\p{M}_.@/]|[${UNSPACED}])[@＠](?=\\S)`, "gu");
+/** What makes the word before it a longer one: letters, or a sign that joins a domain or path ("@ada.example", "@ada/core"). */
+const GOES_ON = new RegExp(`^(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}_]|[./](?=[\\p{L}\\p{N}]))`, "u");
+/** Longest stretch in which a handle is looked for, characters. */
+const HANDLE_WINDOW = 200;
+
+/** The bot whose handle `text` begins with ("@Ada …"), and the folded text behind it. Longest handle first, so "@Ada Lovelace" is not taken for "@Ada". */
+export function handleAt(
+  text: string,
+  bots: readonly BotHandle[],
+): { readonly bot: BotHandle; readonly rest: string } | undefined {
+  const start = fold(text.slice(0, HANDLE_WINDOW));
+  if (!start.startsWith("@")) return undefined;
+  const handles = bots.flatMap((bot) => handlesOf(bot, bots).map((handle) => ({ bot, handle: `@${handle}` })));
   handles.sort((a, b) => b.handle.length - a.handle.length);
-  const start = fold(rest);
-  return handles.find(({ handle }) => start.startsWith(handle) && !/^[\p{L}\p{N}_]/u.test(start.slice(handle.length)))
-    ?.bot;
+  const found = handles.find(({ handle }) => start.startsWith(handle) && !GOES_ON.test(start.slice(handle.length)));
+  return found && { bot: found.bot, rest: fold(text).slice(found.handle.length) };
 }
 
 /** Full name, name without spaces, and the first word when no other bot shares it. */
 function handlesOf(bot: BotHandle, bots: readonly BotHandle[]): readonly string[] {
-  const name = fold(bot.name);
+  const name = fold(bot.name).trim();
   const first = firstWord(name);
-  const unique = bots.filter((other) => firstWord(fold(other.name)) === first).length === 1;
-  return [name, name.replaceAll(" ", ""), ...(unique ? [first] : [])];
+  const unique = bots.filter((other) => firstWord(fold(other.name).trim()) === first).length === 1;
+  return [name, name.replaceAll(" ", ""), ...(unique ? [first] : [])].filter(Boolean);
 }
 
 function firstWord(name: string): string {
   return name.split(" ")[0] ?? name;
 }
 
-function fold(text: string): string {
-  return text.normalize("NFKC").toLocaleLowerCase().replace(/\s+/gu, " ");
+/** One form for text that looks the same: width, case, space; signs that cannot be seen are left out. */
+export function fold(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(/\p{Cf}/gu, "")
+    .replace(/\s+/gu, " ")
+    .toLowerCase();
 }
 
 function linkRanges(text: string): { start: number; end: number }[] {
-  return [...text.matchAll(/\bhttps?:\/\/\S+/giu)].map((match) => ({
+  return [...text.matchAll(/\b(?:https?:\/\/|www\.|mailto:)\S+/giu)].map((match) => ({
     start: match.index,
     end: match.index + match[0].length,
   }));

@@ -5,6 +5,7 @@
 
 import type { Card, CardAnswer } from "../card.ts";
 import { checkAnswer, mayAnswer } from "../card.ts";
+import { untrustedName } from "../context/untrusted.ts";
 import { audienceOf, type ConversationRef, conversationKey } from "../conversation.ts";
 import type { AnswerEvent, DismissEvent, Reception, SecretEvent, SecretLinkEvent } from "../inbound-event.ts";
 import type { MailBody } from "../mail.ts";
@@ -13,6 +14,8 @@ import type { NewEntry, SealedSecret, TakeIn } from "../store/store.ts";
 import { decideAccess } from "./access.ts";
 import type { MessageCase } from "./message-case.ts";
 import type { RouterParts } from "./router-parts.ts";
+
+const USED_LINK = "This link was used already or has expired. Please ask for a new one.";
 
 type CardEvent = AnswerEvent | DismissEvent | SecretEvent | SecretLinkEvent;
 
@@ -45,16 +48,17 @@ export async function receiveAnswer(parts: RouterParts, event: CardEvent): Promi
   const item: CardCase = { event, card, ref, role: access.role };
   if (event.type === "secret-link") return secretLink(parts, item);
   const settled = settle(parts, item);
-  return "reason" in settled ? refused(settled.reason) : commit(parts, item, settled);
+  if ("reason" in settled) return refused(settled.reason);
+  return (await commit(parts, item, settled)) ?? refused(closedReason(await currentCard(parts, card)));
 }
 
-/** SPEC C4: text typed while a widget is open that equals a choice, or is a custom answer. */
+/** SPEC C4: text typed while a widget is open that equals a choice, or is a custom answer. Undefined when the card was closed a moment ago: an ordinary message then. */
 export async function typedAnswer(
   parts: RouterParts,
   item: MessageCase,
   card: Card,
   answer: CardAnswer,
-): Promise<Reception> {
+): Promise<Reception | undefined> {
   const { event } = item;
   const asAnswer: AnswerEvent = { ...event, type: "answer", cardId: card.id, choices: answer.values };
   return commit(
@@ -96,7 +100,10 @@ function settle(parts: RouterParts, item: CardCase): Settled | { readonly reason
   switch (card.spec.kind) {
     case "widget": {
       if (event.type === "dismiss")
-        return { state: "dismissed", body: hostBody(`${event.from.name} dismissed the question.`) };
+        return {
+          state: "dismissed",
+          body: hostBody(role, `${untrustedName(event.from.name)} dismissed the question.`),
+        };
       if (event.type !== "answer") return { reason: "This question does not take that." };
       const check = checkAnswer(card.spec.widget, event.choices, event.text);
       return check.ok ? widgetAnswer(card, check.answer, role, event.from) : { reason: check.reason };
@@ -131,17 +138,18 @@ function settleSecret(parts: RouterParts, item: CardCase): Settled | { readonly 
     return {
       state: "dismissed",
       entry: { text: `Declined to give "${label}".`, body: {} },
-      body: { ...about, outcome: "declined" },
+      body: { ...about, outcome: "declined" as const },
     };
   }
   if (event.type !== "secret") return { reason: "Please use the private form of this request." };
+  if (event.token !== undefined && !parts.secrets.hash(event.token)) return { reason: USED_LINK };
   const result = parts.secrets.seal(card, event.value, event.from.id);
   if (!result.ok) return { reason: result.reason };
   return {
     state: "answered",
     sealed: result.sealed,
     entry: { text: `Gave "${label}" privately; it is in the vault.`, body: {} },
-    body: { ...about, outcome: "stored" },
+    body: { ...about, outcome: "stored" as const },
   };
 }
 
@@ -154,21 +162,40 @@ function settleHost(item: CardCase): Settled | { readonly reason: string } {
   const body: MailBody =
     card.kind === "retry"
       ? { type: "retry", role, cardId: card.id, ...replyPlace(card) }
-      : hostBody(`${event.from.name} pressed "${choice.label}".`);
+      : {
+          ...hostBody(role, handOffText(card, choice.value) ?? `The person pressed "${choice.label}".`),
+          ...replyPlace(card),
+        };
   return { state: "answered", answer, body };
 }
 
-function hostBody(text: string): MailBody {
-  return { type: "host", text };
+/** What a bot is told when the person answered its hand-off. */
+function handOffText(card: Card, choice: string): string | undefined {
+  if (card.kind !== "handoff" || card.spec.kind !== "host") return undefined;
+  const instruction = String(card.spec.data.instruction ?? "");
+  return choice === "done"
+    ? `The person says it is done: ${instruction}\nGo on from there; check the outcome if you can.`
+    : `The person says they cannot do it: ${instruction}\nFind another way, or tell them what follows from that.`;
+}
+
+/** What a person did, in the host's words. Their name is their own choice: it goes in only as untrustedName. */
+function hostBody(role: Role, text: string): MailBody {
+  return { type: "host", role, text };
 }
 
 function replyPlace(card: Card): { nativeReplyTo?: string } {
   return card.spec.nativeReplyTo ? { nativeReplyTo: card.spec.nativeReplyTo } : {};
 }
 
-async function commit(parts: RouterParts, item: CardCase, settled: Settled): Promise<Reception> {
+/** The card after somebody was faster, or its one-time link turned out to be used up. */
+async function currentCard(parts: RouterParts, card: Card): Promise<Card> {
+  return (await parts.store.readCard(card.id)) ?? card;
+}
+
+/** One operation; undefined when the card could not be claimed, and then nothing was stored. */
+async function commit(parts: RouterParts, item: CardCase, settled: Settled): Promise<Reception | undefined> {
   const result = await parts.store.takeIn(intake(parts, item, settled));
-  if (result.status === "late") return refused(closedReason(result.card ?? item.card));
+  if (result.status === "late") return undefined;
   if (result.status !== "stored") return { status: "duplicate" };
   parts.onSettleOwed();
   for (const { sessionId, rank } of result.woken) {
@@ -240,8 +267,9 @@ function closedReason(card: Card): string {
     case "dismissed":
       return `This card was closed${by}.`;
     case "answered":
-    case "open":
       return `This was already answered${by}.`;
+    case "open":
+      return USED_LINK;
   }
 }
 

@@ -4,7 +4,8 @@
  */
 
 import type { BotHandle } from "../bot.ts";
-import type { MessageEvent } from "../inbound-event.ts";
+import type { Mention, MessageEvent } from "../inbound-event.ts";
+import { fold, handleAt } from "./addressing.ts";
 
 /** A command people can type. */
 export type Command = "stop" | "status" | "help";
@@ -18,34 +19,26 @@ export interface CommandCall {
   readonly botId?: string;
 }
 
-/** `!stop`, `@Ada stop` or `@Ada !stop`, with nothing else but white space and a final mark. */
+/** `!stop`, `@Ada stop` or `@Ada !stop`, with nothing else but space, a sign after the name and full stops or exclamation marks at the end. */
 export function readCommand(
   event: Pick<MessageEvent, "text" | "mentions">,
   bots: readonly BotHandle[],
 ): CommandCall | undefined {
-  const named = event.mentions
-    .map((mention) => bots.find((bot) => bot.platformIds.includes(mention.platformId)))
-    .filter((bot) => bot !== undefined);
-  if (event.mentions.length > 1 || named.length !== event.mentions.length) return undefined;
-  const rest = textWithoutMentions(event, bots);
-  const match = /^(!?)(\p{L}+)[.!]?$/u.exec(rest.text);
-  const command = COMMANDS.find((name) => name === match?.[2]?.toLowerCase());
-  const bot = named[0] ?? rest.bot;
-  if (!match || !command || (match[1] === "" && !bot)) return undefined;
+  const [mention, second] = event.mentions;
+  const mentioned = bots.find((bot) => mention && bot.platformIds.includes(mention.platformId));
+  if (second || (mention && !mentioned)) return undefined;
+  const words = textWithout(mention, event.text).trim();
+  const handle = mentioned ? undefined : handleAt(words, bots);
+  const bot = mentioned ?? handle?.bot;
+  const said = fold(handle?.rest ?? words).replace(bot ? /^[\s,:;]+/u : "", "");
+  const match = /^(!?)(stop|status|help)[\s.!。]*$/u.exec(said);
+  const command = COMMANDS.find((name) => name === match?.[2]);
+  if (!match || !command) return undefined;
   // "help" and "status" without "!" are words people say to a bot in earnest.
-  if (match[1] === "" && command !== "stop") return undefined;
+  if (match[1] === "" && !(bot && command === "stop")) return undefined;
   return bot ? { command, botId: bot.botId } : { command };
 }
 
-function textWithoutMentions(
-  event: Pick<MessageEvent, "text" | "mentions">,
-  bots: readonly BotHandle[],
-): { text: string; bot?: BotHandle } {
-  let text = event.text;
-  for (const mention of [...event.mentions].sort((a, b) => b.start - a.start)) {
-    text = `${text.slice(0, mention.start)} ${text.slice(mention.end)}`;
-  }
-  text = text.trim();
-  const bot = bots.find((candidate) => text.toLowerCase().startsWith(`@${candidate.name.toLowerCase()} `));
-  return bot ? { text: text.slice(bot.name.length + 1).trim(), bot } : { text };
+function textWithout(mention: Mention | undefined, text: string): string {
+  return mention ? `${text.slice(0, mention.start)} ${text.slice(mention.end)}` : text;
 }

@@ -4,10 +4,9 @@
  */
 
 import type { Place } from "../adapter.ts";
-import type { ConversationRef } from "../conversation.ts";
 import { type AdapterLookup, nativeChannelOf, renderHostCard } from "../delivery/render-delivery.ts";
 import { newId } from "../ids.ts";
-import type { StopEvent } from "../inbound-event.ts";
+import type { MessageEvent, StopEvent } from "../inbound-event.ts";
 import type { Store } from "../store/store.ts";
 import type { Installations } from "./installations.ts";
 import type { MessageCase } from "./message-case.ts";
@@ -17,13 +16,15 @@ import { nativeReplyTo } from "./message-case.ts";
 export interface HostCards {
   denied(item: MessageCase, reason: string): Promise<void>;
   mailboxFull(item: MessageCase, botIds: readonly string[]): Promise<void>;
-  commandAnswer(item: MessageCase, command: "status" | "help"): Promise<void>;
-  nothingToStop(
-    event: Pick<StopEvent, "conversation" | "dedupeKey" | "installationId">,
-    key: string,
-    cancelled: number,
-  ): Promise<void>;
+  /** `botId` = the bot named with the command; else the one that heard it answers. */
+  commandAnswer(item: MessageCase, command: "status" | "help", botId?: string): Promise<void>;
+  stopAnswer(where: StopPlace, text: string): Promise<void>;
 }
+
+/** Where a stop was asked for, typed or by a control. */
+export type StopPlace = Pick<MessageCase, "ref" | "key" | "installation"> & {
+  readonly event: Pick<StopEvent, "dedupeKey"> & Partial<Pick<MessageEvent, "platformId" | "opensThread">>;
+};
 
 interface Said {
   readonly dedupeKey: string;
@@ -58,11 +59,11 @@ export function createHostCards(parts: {
     if (await parts.store.postHostCard({ dedupeKey: said.dedupeKey, delivery }))
       parts.nudge(nativeChannelOf(said.place));
   };
-  const about = (item: MessageCase) => ({
-    botId: item.installation.botId,
-    key: item.key,
-    place: { installationId: item.installation.id, ref: item.ref, nativeReplyTo: nativeReplyTo(item) },
-  });
+  const about = (item: MessageCase, botId = item.installation.botId) => {
+    const own = parts.installations.ofBot(botId, item.installation) ?? item.installation;
+    const place = { installationId: own.id, ref: item.ref, nativeReplyTo: nativeReplyTo(item) };
+    return { botId: own.botId, key: item.key, place };
+  };
   return {
     denied: (item, reason) =>
       say({
@@ -75,21 +76,20 @@ export function createHostCards(parts: {
       for (const botId of botIds) {
         const name = parts.installations.botName(botId);
         const text = `${name} has too many messages waiting here and could not take this one. Please try again in a little while.`;
-        await say({ ...about(item), botId, dedupeKey: `full:${botId}:${item.key}:${hour}`, text });
+        await say({ ...about(item, botId), dedupeKey: `full:${botId}:${item.key}:${hour}`, text });
       }
     },
-    commandAnswer: (item, command) =>
-      say({
-        ...about(item),
-        dedupeKey: `command:${item.event.dedupeKey}`,
-        text:
-          command === "help" ? helpText(about(item).botId, parts.installations) : statusText(item, parts.installations),
-      }),
-    nothingToStop: (event, key, cancelled) => {
-      const botId = parts.installations.get(event.installationId)?.botId ?? "";
-      const text = cancelled > 0 ? "Stopped: what was waiting has been dropped." : "Nothing is running here.";
-      const place = { installationId: event.installationId, ref: event.conversation satisfies ConversationRef };
-      return say({ dedupeKey: `stop:${event.dedupeKey}`, botId, key, place, text });
+    commandAnswer: (item, command, botId) => {
+      const { installations } = parts;
+      const text =
+        command === "help" ? helpText(about(item, botId).botId, installations) : statusText(item, installations);
+      return say({ ...about(item, botId), dedupeKey: `command:${item.event.dedupeKey}`, text });
+    },
+    stopAnswer: ({ event, ref, key, installation }, text) => {
+      const { platformId, opensThread } = event;
+      const reply = platformId ? { nativeReplyTo: nativeReplyTo({ event: { platformId, opensThread }, ref }) } : {};
+      const place = { installationId: installation.id, ref, ...reply };
+      return say({ dedupeKey: `stop:${event.dedupeKey}`, botId: installation.botId, key, place, text });
     },
   };
 }

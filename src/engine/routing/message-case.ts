@@ -15,9 +15,14 @@ export interface MessageCase {
   readonly installation: Installation;
   readonly bots: readonly BotHandle[];
   readonly role: Role;
+  /** An earlier copy was taken in when this bot was not known to be here: only it is woken now. */
+  readonly onlyBot?: string;
 }
 
 /** In a direct message the adapter may name a thread root to answer under; elsewhere it is the message itself. */
-export function nativeReplyTo(item: Pick<MessageCase, "event" | "ref">): string {
+export function nativeReplyTo(item: {
+  readonly event: { readonly platformId: string; readonly opensThread?: string | undefined };
+  readonly ref: ConversationRef;
+}): string {
   return item.ref.kind === "direct" ? (item.event.opensThread ?? item.event.platformId) : item.event.platformId;
 }

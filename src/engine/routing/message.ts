@@ -2,10 +2,12 @@
  * A person's message that may be heard: typed answer to an open widget, mail for the bots it addresses, or chatter kept for context (SPEC I2, C4).
  */
 
-import { answerFromText, mayAnswer } from "../card.ts";
+import { answerFromText, type Card, choiceFromText, mayAnswer } from "../card.ts";
 import { audienceOf } from "../conversation.ts";
-import type { Reception } from "../inbound-event.ts";
-import type { NewMail, TakeIn } from "../store/store.ts";
+import type { FileRef } from "../file-ref.ts";
+import { newId } from "../ids.ts";
+import type { InboundFile, Reception } from "../inbound-event.ts";
+import type { NewMail, PendingFile, TakeIn } from "../store/store.ts";
 import { addressedBots } from "./addressing.ts";
 import { typedAnswer } from "./answers.ts";
 import type { MessageCase } from "./message-case.ts";
@@ -17,8 +19,26 @@ const IGNORED: Reception = { status: "ignored" };
 
 /** Decides and commits; wakes sessions after the commit. */
 export async function takeMessage(parts: RouterParts, item: MessageCase): Promise<Reception> {
-  const typed = openWidgetAnswer(item);
-  if (typed) return typedAnswer(parts, item, typed.card, typed.answer);
+  const woken = wokenBots(parts, item);
+  const typed = openWidgetAnswer(item, woken);
+  const answered = typed && (await typedAnswer(parts, item, typed.card, typed.answer));
+  if (answered) return answered;
+  const stored = woken.length > 0 || item.view.sessions.length > 0;
+  const result = await parts.store.takeIn(stored ? intake(parts, item, woken) : ignoredIntake(parts, item));
+  if (result.status === "ignored") return IGNORED;
+  if (result.status !== "stored") return { status: "duplicate" };
+  if (item.event.files.some((file) => !file.stored)) parts.onFilesDue();
+  for (const { sessionId, rank } of result.woken) {
+    parts.queue.ring(sessionId, rank);
+    parts.queue.signal(sessionId, "steer");
+  }
+  if (woken.length > 0 && dismissedBy(item).length > 0) parts.onSettleOwed();
+  if (result.full.length > 0) await parts.hostCards.mailboxFull(item, result.full);
+  return woken.length > 0 ? { status: "accepted" } : IGNORED;
+}
+
+function wokenBots(parts: RouterParts, item: MessageCase): readonly string[] {
+  const { onlyBot } = item;
   const woken = addressedBots({
     event: item.event,
     direct: item.ref.kind === "direct",
@@ -28,17 +48,16 @@ export async function takeMessage(parts: RouterParts, item: MessageCase): Promis
     takingPart: item.view.sessions.map((session) => session.botId),
     threads: parts.settings.threads,
   });
-  const stored = woken.length > 0 || item.view.sessions.length > 0;
-  const result = await parts.store.takeIn(stored ? intake(parts, item, woken) : ignoredIntake(parts, item));
-  if (result.status === "ignored") return IGNORED;
-  if (result.status !== "stored") return { status: "duplicate" };
-  for (const { sessionId, rank } of result.woken) {
-    parts.queue.ring(sessionId, rank);
-    parts.queue.signal(sessionId, "steer");
-  }
-  if ((item.view.openCards ?? []).some((card) => dismissedBy(item).includes(card.id))) parts.onSettleOwed();
-  if (result.full.length > 0) await parts.hostCards.mailboxFull(item, result.full);
-  return woken.length > 0 ? { status: "accepted" } : IGNORED;
+  return onlyBot ? woken.filter((botId) => botId === onlyBot) : woken;
+}
+
+/**
+ * A copy that wakes nobody must not close the door for one that does: another bot's copy may be the one in which it is named. Nor must a copy that
+ * could not know a bot close it for that bot's own.
+ */
+function dedupeKeyOf({ event, onlyBot }: MessageCase, woken: readonly string[]): string {
+  if (onlyBot) return `${event.dedupeKey}:${onlyBot}`;
+  return woken.length > 0 ? event.dedupeKey : `${event.dedupeKey}:heard`;
 }
 
 function intake(parts: RouterParts, item: MessageCase, woken: readonly string[]): TakeIn {
@@ -46,9 +65,9 @@ function intake(parts: RouterParts, item: MessageCase, woken: readonly string[])
   const audience = audienceOf(ref, event.from.id);
   const moved = woken.length > 0 ? cardsMovedOnFrom(item) : [];
   const dismiss = dismissedBy(item);
+  const uploads = event.files.map((file) => uploadOf(item, file, audience));
   return {
-    // A copy that wakes nobody must not close the door for one that does: another bot's copy may be the one in which it is named.
-    dedupeKey: woken.length > 0 ? event.dedupeKey : `${event.dedupeKey}:heard`,
+    dedupeKey: dedupeKeyOf(item, woken),
     outcome: "stored",
     ref,
     conversationKey: item.key,
@@ -60,22 +79,44 @@ function intake(parts: RouterParts, item: MessageCase, woken: readonly string[])
       platformId: event.platformId,
       at: event.at,
       text: event.text,
-      body: { files: event.files.filter((file) => !file.stored).map((file) => file.name) },
-      files: event.files.flatMap((file) => (file.stored ? [file.stored] : [])),
+      body: {},
+      files: uploads.map((upload) => upload.ref),
       ...(event.repliesTo ? { nativeReplyTo: event.repliesTo } : {}),
     },
-    wake: woken.map((botId) => wakeOf(parts, item, botId, personMail(parts, item, audience))),
+    files: uploads.flatMap((upload) => upload.pending ?? []),
+    wake: woken.map((botId) => wakeOf(parts, item, botId, personMail(parts, item, audience, botId))),
     skip: moved.filter((id) => !dismiss.includes(id)),
     dismiss: woken.length > 0 ? dismiss : [],
     mailLimit: parts.settings.limits.mailPerSession,
   };
 }
 
-function personMail(parts: RouterParts, item: MessageCase, audience: string): NewMail {
+/** A file of the message: bytes our own web server has already, or a row whose bytes are fetched after the acknowledgement (SPEC W8). */
+function uploadOf(
+  item: MessageCase,
+  file: InboundFile,
+  audience: string,
+): { readonly ref: FileRef; readonly pending?: PendingFile } {
+  if (file.stored) return { ref: file.stored };
+  const id = newId("fil");
+  const facts = { name: file.name, ...(file.mediaType ? { mediaType: file.mediaType } : {}), size: file.size ?? 0 };
+  const source = { platform: item.ref.platform, installationId: item.installation.id, file };
+  return {
+    ref: { sha256: "", ext: "", mediaType: "application/octet-stream", ...facts, state: "pending", fileId: id },
+    pending: { id, ...facts, source, audience },
+  };
+}
+
+function personMail(parts: RouterParts, item: MessageCase, audience: string, botId: string): NewMail {
   const { event } = item;
+  const moved = cardsMovedOnFrom(item);
+  const prompts = item.view.openCards
+    .filter((card) => moved.includes(card.id) && card.botId === botId)
+    .flatMap(promptOf);
+  const movedOn = prompts.length > 0 ? { movedOnFrom: prompts } : {};
   return {
     kind: "person",
-    body: { type: "message", role: item.role, nativeReplyTo: nativeReplyTo(item) },
+    body: { type: "message", role: item.role, nativeReplyTo: nativeReplyTo(item), ...movedOn },
     authorId: event.from.id,
     authorName: event.from.name,
     route: item.key,
@@ -118,24 +159,33 @@ export function channelFacts(parts: RouterParts, item: MessageCase, audience: st
   return { channel: { members, replyMode, audience } };
 }
 
-function openWidgetAnswer(item: MessageCase) {
-  const open = item.view.openCards.filter((card) => card.kind === "widget" && mayAnswer(card, item.event.from.id));
-  for (const card of [...open].reverse()) {
-    if (card.spec.kind !== "widget" || card.allowed.length === 0 || item.event.files.length > 0) continue;
-    const answer = answerFromText(card.spec.widget, plainWords(item));
+/** The newest open question this text answers: by a choice, or in own words where they are allowed and said to the bot that asked. */
+function openWidgetAnswer(item: MessageCase, woken: readonly string[]) {
+  if (item.event.files.length > 0 || item.onlyBot) return undefined;
+  for (const card of [...item.view.openCards].reverse()) {
+    if (card.spec.kind !== "widget" || card.allowed.length === 0 || !mayAnswer(card, item.event.from.id)) continue;
+    const { widget } = card.spec;
+    const words = plainWords(item, card.botId);
+    const answer = woken.includes(card.botId) ? answerFromText(widget, words) : choiceFromText(widget, words);
     if (answer) return { card, answer };
   }
   return undefined;
 }
 
-/** The typed words without mentions of our own bots: "@Ada yes" answers as "yes" does. Empty when somebody else is addressed. */
-function plainWords(item: MessageCase): string {
+/** The typed words without mentions of the bot that asked: "@Ada yes" answers as "yes" does. Empty when anybody else is addressed. */
+function plainWords(item: MessageCase, botId: string): string {
+  const bot = item.bots.find((candidate) => candidate.botId === botId);
   let { text } = item.event;
   for (const mention of [...item.event.mentions].sort((a, b) => b.start - a.start)) {
-    if (!item.bots.some((bot) => bot.platformIds.includes(mention.platformId))) return "";
+    if (!bot?.platformIds.includes(mention.platformId)) return "";
     text = text.slice(0, mention.start) + text.slice(mention.end);
   }
   return text;
+}
+
+function promptOf(card: Card): string[] {
+  if (card.spec.kind === "widget") return [card.spec.widget.prompt];
+  return card.spec.kind === "secret" ? [card.spec.secret.label] : [];
 }
 
 function cardsMovedOnFrom(item: MessageCase): readonly string[] {

@@ -20,4 +20,6 @@ export interface RouterParts {
   readonly metrics: Metrics;
   /** A card was answered: its redraw is owed. */
   readonly onSettleOwed: () => void;
+  /** Uploads wait to be fetched. */
+  readonly onFilesDue: () => void;
 }

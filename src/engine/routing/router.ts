@@ -3,8 +3,16 @@
  * with `takeIn`; the adapter acknowledges when `receive` resolves. It sends nothing itself: refusals that people must see are host cards in the outbox.
  */
 
+import type { Installation } from "../bot.ts";
 import { audienceOf, conversationKey } from "../conversation.ts";
-import type { InboundEvent, MembershipEvent, MessageEvent, Receive, Reception } from "../inbound-event.ts";
+import type {
+  InboundEvent,
+  MembershipEvent,
+  MessageEvent,
+  ReactionEvent,
+  Receive,
+  Reception,
+} from "../inbound-event.ts";
 import { decideAccess } from "./access.ts";
 import { addressedBots } from "./addressing.ts";
 import { amendEvent } from "./amendments.ts";
@@ -12,7 +20,7 @@ import { receiveAnswer } from "./answers.ts";
 import { readCommand } from "./commands.ts";
 import { ignoredIntake, takeMessage } from "./message.ts";
 import type { MessageCase } from "./message-case.ts";
-import { botsHere, readPlace, replyModeOf } from "./place.ts";
+import { botsHere, type MessagePlace, readPlace, replyModeOf } from "./place.ts";
 import type { RouterParts } from "./router-parts.ts";
 import { runCommand, stopConversation } from "./stop.ts";
 
@@ -41,7 +49,9 @@ async function route(parts: RouterParts, event: InboundEvent): Promise<Reception
     case "delete":
       return amendEvent(parts, event);
     case "stop":
-      return stopConversation(parts, event, event.from);
+      return stopConversation(parts, event);
+    case "reaction":
+      return noteReaction(parts, event);
     case "membership":
       return noteMembership(parts, event);
   }
@@ -52,15 +62,41 @@ async function receiveMessage(parts: RouterParts, event: MessageEvent): Promise<
   if (!installation) return { status: "refused", reason: "This bot is not set up here." };
   if (parts.installations.isOurs(event.from, installation)) return IGNORED;
   const place = await readPlace(parts, event);
-  if (place.view.mark === "stored") return { status: "duplicate" };
+  const late = lateFor(parts, event, place, installation);
+  if (place.view.mark === "stored" && !late) return { status: "duplicate" };
   const bots = botsHere(place.view, installation, parts.installations);
   const direct = place.ref.kind === "direct";
-  const command = readCommand(event, bots);
+  const command = late ? undefined : readCommand(event, bots);
   const access = decideAccess(event.from, direct, parts.settings.access);
-  const item: MessageCase = { event, ...place, installation, bots, role: access.allowed ? access.role : "guest" };
+  const item: MessageCase = {
+    event,
+    ...place,
+    installation,
+    bots,
+    role: access.allowed ? access.role : "guest",
+    ...late,
+  };
   if (!access.allowed) return refuse(parts, item, access);
   if (command) return runCommand(parts, item, command);
   return takeMessage(parts, item);
+}
+
+/**
+ * A copy of a message that was taken in before still counts for the bot it came to, when that bot is named and could not be known to be here when
+ * the first copy was decided about (SPEC G10).
+ */
+function lateFor(
+  parts: RouterParts,
+  event: MessageEvent,
+  place: MessagePlace,
+  installation: Installation,
+): { readonly onlyBot: string } | undefined {
+  const { mark, channel } = place.view;
+  if (mark !== "stored" || place.ref.kind === "direct" || channel?.members.includes(installation.botId))
+    return undefined;
+  const ids = parts.installations.handleOf(installation).platformIds;
+  const isNamed = event.namesBot || event.mentions.some((mention) => ids.includes(mention.platformId));
+  return isNamed ? { onlyBot: installation.botId } : undefined;
 }
 
 async function refuse(
@@ -83,20 +119,71 @@ async function refuse(
   return { status: "refused", reason: denied.reason };
 }
 
+/** A reaction is kept where a bot has a session, so that the bot sees it with whatever wakes it next; it wakes nobody itself. */
+async function noteReaction(parts: RouterParts, event: ReactionEvent): Promise<Reception> {
+  const installation = parts.installations.get(event.installationId);
+  if (!installation || parts.installations.isOurs(event.from, installation)) return IGNORED;
+  const key = conversationKey(event.conversation);
+  const view = await parts.store.readPlace({
+    dedupeKey: event.dedupeKey,
+    conversationKey: key,
+    ref: event.conversation,
+    installationId: event.installationId,
+  });
+  const direct = event.conversation.kind === "direct";
+  if (view.sessions.length === 0 || !decideAccess(event.from, direct, parts.settings.access).allowed) return IGNORED;
+  const result = await parts.store.takeIn({
+    dedupeKey: event.dedupeKey,
+    outcome: "stored",
+    ref: event.conversation,
+    conversationKey: key,
+    person: event.from,
+    entry: {
+      author: { kind: "person", id: event.from.id, name: event.from.name },
+      kind: "reaction",
+      at: event.at,
+      text: event.change === "added" ? `reacted with :${event.emoji}:` : `took back the reaction :${event.emoji}:`,
+      body: { emoji: event.emoji, change: event.change },
+      files: [],
+      nativeReplyTo: event.platformId,
+    },
+    wake: [],
+    mailLimit: parts.settings.limits.mailPerSession,
+  });
+  return { status: result.status === "stored" ? "accepted" : "duplicate" };
+}
+
 async function noteMembership(parts: RouterParts, event: MembershipEvent): Promise<Reception> {
   const installation = parts.installations.get(event.installationId);
   const botId = installation && parts.installations.botOfPlatformId(event.platformId, installation);
   if (!botId) return IGNORED;
+  return event.change === "joined" ? noteJoined(parts, event, botId) : noteLeft(parts, event, botId);
+}
+
+/** Joins are united in the database: two bots that join at the same instant both stay. */
+async function noteJoined(parts: RouterParts, event: MembershipEvent, botId: string): Promise<Reception> {
+  const ref = event.conversation;
+  const result = await parts.store.takeIn({
+    dedupeKey: event.dedupeKey,
+    outcome: "stored",
+    ref,
+    conversationKey: conversationKey(ref),
+    channel: { members: [botId], replyMode: replyModeOf(parts, ref), audience: audienceOf(ref) },
+    wake: [],
+    mailLimit: parts.settings.limits.mailPerSession,
+  });
+  return { status: result.status === "duplicate" ? "duplicate" : "accepted" };
+}
+
+async function noteLeft(parts: RouterParts, event: MembershipEvent, botId: string): Promise<Reception> {
+  const ref = event.conversation;
   const view = await parts.store.readPlace({
     dedupeKey: event.dedupeKey,
-    conversationKey: conversationKey(event.conversation),
-    ref: event.conversation,
+    conversationKey: conversationKey(ref),
+    ref,
     installationId: event.installationId,
   });
   const others = (view.channel?.members ?? []).filter((member) => member !== botId);
-  await parts.store.setChannelMembers(event.conversation, event.change === "joined" ? [...others, botId] : others, {
-    replyMode: replyModeOf(parts, event.conversation),
-    audience: audienceOf(event.conversation),
-  });
+  await parts.store.setChannelMembers(ref, others, { replyMode: replyModeOf(parts, ref), audience: audienceOf(ref) });
   return { status: "accepted" };
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Card } from "../card.ts";
-import { MAX_SECRET_CHARS, MIN_SECRET_CHARS, type SecretValue } from "../secret-value.ts";
+import { adviseOnSecret, type SecretValue } from "../secret-value.ts";
 import type { EngineSettings } from "../settings.ts";
 import { createSecretLink, hashSecretLink } from "../state/secret-links.ts";
 import type { VaultCipher } from "../state/vault.ts";
@@ -34,15 +34,8 @@ export function createSecretIntake(parts: {
     seal(card, value, personId) {
       if (card.spec.kind !== "secret") return { ok: false, reason: "This card does not take a secret." };
       const { connector, field } = card.spec.secret;
-      const plaintext = value.reveal();
-      if (plaintext.length < MIN_SECRET_CHARS) {
-        return {
-          ok: false,
-          reason: `Secrets shorter than ${MIN_SECRET_CHARS} characters are not kept, because they could not be hidden reliably in later messages. Please use a longer one.`,
-        };
-      }
-      if (plaintext.length > MAX_SECRET_CHARS)
-        return { ok: false, reason: `At most ${MAX_SECRET_CHARS} characters are possible.` };
+      const advice = adviseOnSecret(value);
+      if (advice) return { ok: false, reason: advice };
       const sealed = parts.cipher.seal({ plaintext: value, aad: { botId: card.botId, connector, field } });
       return { ok: true, sealed: { botId: card.botId, connector, field, personId, ...sealed } };
     },

@@ -3,56 +3,83 @@
  * stopper's own waiting mail. Commands never interrupt anything but stop itself.
  */
 
-import { audienceOf, conversationKey } from "../conversation.ts";
+import { audienceOf, type ConversationRef, conversationKey } from "../conversation.ts";
 import type { Reception, StopEvent } from "../inbound-event.ts";
 import type { PersonRef, Role } from "../person.ts";
 import { decideAccess } from "./access.ts";
 import type { CommandCall } from "./commands.ts";
+import { channelFacts, ignoredIntake } from "./message.ts";
 import type { MessageCase } from "./message-case.ts";
 import type { RouterParts } from "./router-parts.ts";
 
 /** Runs a typed command once, whichever copy of the message comes first. */
 export async function runCommand(parts: RouterParts, item: MessageCase, call: CommandCall): Promise<Reception> {
   if (item.view.sessions.length === 0 && item.ref.kind !== "direct" && !call.botId) return { status: "ignored" };
-  if (call.command === "stop")
-    return stopConversation(parts, { ...item.event, conversation: item.ref }, item.event.from, call.botId, item.role);
+  if (call.command === "stop") return stopTyped(parts, item, call.botId);
   const result = await parts.store.takeIn({
-    dedupeKey: item.event.dedupeKey,
+    ...ignoredIntake(parts, item),
     outcome: "stored",
-    ref: item.ref,
-    conversationKey: item.key,
-    wake: [],
-    mailLimit: parts.settings.limits.mailPerSession,
-    ...(item.ref.kind === "direct"
-      ? {}
-      : { channel: { members: [item.installation.botId], replyMode: "channel", audience: audienceOf(item.ref) } }),
+    ...channelFacts(parts, item, audienceOf(item.ref, item.event.from.id)),
   });
   if (result.status === "duplicate") return { status: "duplicate" };
-  await parts.hostCards.commandAnswer(item, call.command);
+  await parts.hostCards.commandAnswer(item, call.command, call.botId);
   return { status: "accepted" };
 }
 
-/** Stops what runs in a conversation; work done for others needs a role. */
-export async function stopConversation(
+const FOR_OTHERS = "That work is for somebody else; they or an administrator can stop it.";
+
+/** A typed stop has no control beside it that could show a refusal, so every outcome is said in the conversation. */
+async function stopTyped(parts: RouterParts, item: MessageCase, botId: string | undefined): Promise<Reception> {
+  const { event, role } = item;
+  const outcome = await requestStop(parts, { key: item.key, ref: item.ref, event, role, botId });
+  if (outcome.duplicate) return { status: "duplicate" };
+  const said = spokenOutcome(outcome);
+  if (said) await parts.hostCards.stopAnswer(item, said);
+  return outcome.refused ? { status: "refused", reason: FOR_OTHERS } : { status: "accepted" };
+}
+
+/** The platform's own stop control: stops what runs in its conversation. */
+export async function stopConversation(parts: RouterParts, event: StopEvent): Promise<Reception> {
+  const installation = parts.installations.get(event.installationId);
+  const ref = event.conversation;
+  const key = conversationKey(ref);
+  const outcome = await requestStop(parts, { key, ref, event, role: decideRole(parts, event.from) });
+  if (outcome.duplicate) return { status: "duplicate" };
+  if (outcome.refused) return { status: "refused", reason: FOR_OTHERS };
+  const said = spokenOutcome(outcome);
+  if (said && installation) await parts.hostCards.stopAnswer({ event, ref, key, installation }, said);
+  return { status: "accepted" };
+}
+
+type StopOutcome = Awaited<ReturnType<RouterParts["store"]["requestStop"]>>;
+
+/** What people are told; a turn that was stopped says so itself. */
+function spokenOutcome(outcome: StopOutcome): string | undefined {
+  if (outcome.refused) return FOR_OTHERS;
+  if (outcome.sessionIds.length > 0) return undefined;
+  return outcome.cancelled > 0 ? "Stopped: what was waiting has been dropped." : "Nothing is running here.";
+}
+
+/** The durable flag, then the signal to whoever runs the turn. Work done for others needs a role. */
+async function requestStop(
   parts: RouterParts,
-  event: Pick<StopEvent, "conversation" | "dedupeKey" | "installationId" | "at">,
-  by: PersonRef,
-  botId?: string,
-  role: Role = decideRole(parts, by),
-): Promise<Reception> {
-  const key = conversationKey(event.conversation);
+  stop: {
+    readonly key: string;
+    readonly ref: ConversationRef;
+    readonly event: Pick<StopEvent, "from" | "dedupeKey">;
+    readonly role: Role;
+    readonly botId?: string | undefined;
+  },
+): Promise<StopOutcome> {
   const outcome = await parts.store.requestStop({
-    conversationKey: key,
-    by,
-    dedupeKey: event.dedupeKey,
-    mayStopOthers: role === "admin" || role === "owner" || event.conversation.kind === "direct",
-    ...(botId ? { botIds: [botId] } : {}),
+    conversationKey: stop.key,
+    by: stop.event.from,
+    dedupeKey: stop.event.dedupeKey,
+    mayStopOthers: stop.role === "admin" || stop.role === "owner" || stop.ref.kind === "direct",
+    ...(stop.botId ? { botIds: [stop.botId] } : {}),
   });
   for (const sessionId of outcome.sessionIds) parts.queue.signal(sessionId, "stop");
-  if (outcome.refused)
-    return { status: "refused", reason: "That work is for somebody else; they or an administrator can stop it." };
-  if (outcome.sessionIds.length === 0) await parts.hostCards.nothingToStop(event, key, outcome.cancelled);
-  return { status: "accepted" };
+  return outcome;
 }
 
 function decideRole(parts: RouterParts, person: PersonRef): Role {

@@ -97,6 +97,8 @@ export interface Store {
     readonly sessionIds: readonly string[];
     readonly cancelled: number;
     readonly refused: boolean;
+    /** A copy of this stop was dealt with before: there is nothing to say about it. */
+    readonly duplicate?: boolean;
   }>;
   addContext(conversationKey: string, entries: readonly NewEntry[]): Promise<void>;
   setChannelMembers(

@@ -12,11 +12,11 @@ import { nextNode } from "../state/state-chain.ts";
 import type { StateNode } from "../store/store.ts";
 import { mustEnd } from "./gate.ts";
 import { afterForcedStep, decideEnd, dueReminder, mustSpeak, spokeInVain } from "./nudges.ts";
-import { runCalls, SEND_TOOL } from "./run-calls.ts";
+import { runCalls } from "./run-calls.ts";
 import { joinable } from "./take-mail.ts";
-import { modelTools, toolsFor } from "./tool-set.ts";
-import { entriesOf, inputFor } from "./turn-input.ts";
-import { applyNodes, owesAnswer, type TurnRun } from "./turn-run.ts";
+import { modelTools, SEND_TOOL } from "./tool-set.ts";
+import { entriesOf, inputFor, unseenBefore } from "./turn-input.ts";
+import { applyNodes, owesAnswer, type TurnRun, toolsOf } from "./turn-run.ts";
 
 /** How the loop ended. `failed` carries the model's last failure. */
 export type LoopEnd =
@@ -135,13 +135,16 @@ async function commitInput(
   run.turn = { ...run.turn, authority: joined.authority, route: joined.route };
 }
 
-/** Mail of the same person on the same route that came meanwhile (SPEC T5). */
+/** Mail of the same person on the same route that came meanwhile (SPEC T5), with what others said up to then. */
 async function takeJoined(run: TurnRun) {
-  const view = await run.parts.store.viewSession(run.claim);
+  const { store } = run.parts;
+  const view = await store.viewSession(run.claim);
   const mail = joinable(view.due, run.mail);
   if (mail.length === 0) return undefined;
-  const entries = await entriesOf(run.parts.store, mail);
-  return inputFor(run, mail, entries);
+  const entries = await entriesOf(run.parts, mail, run.control.cancel);
+  const known = new Set([...view.due, ...run.mail].flatMap((item) => item.entryId ?? []));
+  const before = await unseenBefore(store, view.conversation, run.cursor, run.bot.id, known);
+  return inputFor(run, mail, entries, before);
 }
 
 async function askModel(run: TurnRun): Promise<LoopEnd | undefined> {
@@ -192,7 +195,7 @@ async function stepUnlessSteered(run: TurnRun): Promise<ModelReply | "steered"> 
 }
 
 function requestOf(run: TurnRun): ModelRequest {
-  const tools = toolsFor(run.parts.tools, run.kind);
+  const tools = toolsOf(run);
   return {
     system: systemPrompt(run.bot, run.conversation),
     messages: run.messages,

@@ -9,15 +9,12 @@ import type { StoredCall } from "../store/store.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import { afterToolCall } from "./nudges.ts";
 import { awaitReceipt, createToolContext } from "./tool-context.ts";
-import { toolsFor } from "./tool-set.ts";
-import type { TurnRun } from "./turn-run.ts";
-
-/** Name of the only voice. */
-export const SEND_TOOL = "SendMessage";
+import { SEND_TOOL } from "./tool-set.ts";
+import { type TurnRun, toolsOf } from "./turn-run.ts";
 
 /** Runs what is not done yet; returns when every call of the step has a result, or the turn was cancelled. */
 export async function runCalls(run: TurnRun): Promise<void> {
-  const tools = new Map(toolsFor(run.parts.tools, run.kind).map((tool) => [tool.name, tool]));
+  const tools = new Map(toolsOf(run).map((tool) => [tool.name, tool]));
   let at = 0;
   while (at < run.calls.length && !run.control.cancel.aborted) {
     const group = nextGroup(run.calls, at, tools);
@@ -45,7 +42,7 @@ async function runCall(run: TurnRun, stored: StoredCall, tool: Tool | undefined)
   if (stored.entryId) return awaitReceipt(run, stored.entryId);
   const { call } = stored;
   if (!tool) {
-    const names = toolsFor(run.parts.tools, run.kind).map((item) => item.name);
+    const names = toolsOf(run).map((item) => item.name);
     return { ok: false, text: `There is no tool called ${call.name}. Available: ${names.join(", ")}.` };
   }
   if (call.invalid !== undefined) return invalidArguments(call);

@@ -33,7 +33,7 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
   }
   const adapter = parts.adapters(view.conversation.platform);
   if (!adapter) {
-    parts.log.warn(
+    parts.log.debug(
       { sessionId: claim.sessionId, platform: view.conversation.platform },
       "platform not running; mail waits",
     );
@@ -150,7 +150,7 @@ async function begin(
 ): Promise<TurnRun> {
   const mail = firstBatch(view.due);
   await loadContext(parts, view, adapter, mail);
-  const entries = await entriesOf(parts.store, mail);
+  const entries = await entriesOf(parts, mail, control.cancel);
   const personCount = newestPersonCount(entries, view.conversation.personCount);
   const turn = await parts.store.beginTurn(claim, {
     turnId: newId("trn"),

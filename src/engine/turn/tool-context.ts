@@ -11,6 +11,7 @@ import type { SendState } from "../store/store.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { isAddress } from "../transcript.ts";
 import { afterSend, decideSend } from "./gate.ts";
+import { handOff } from "./hand-off.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
 
 /** The context of the call with this index in the current step. */
@@ -23,6 +24,7 @@ export function createToolContext(run: TurnRun, index: number, signal: AbortSign
     signal,
     send: (bubble) => send(run, index, bubble, signal),
     react: (address, emoji) => react(run, address, emoji),
+    handOff: (instruction, reason) => handOff(run, index, instruction, reason),
   };
 }
 

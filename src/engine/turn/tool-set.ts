@@ -7,9 +7,12 @@ import type { ModelTool } from "../model/model.ts";
 import type { TurnKind } from "../session.ts";
 import type { Tool } from "../tool.ts";
 
-/** Tools of this kind of turn. */
-export function toolsFor(tools: readonly Tool[], kind: TurnKind): readonly Tool[] {
-  return tools.filter((tool) => tool.offeredIn.includes(kind));
+/** Name of the only voice. */
+export const SEND_TOOL = "SendMessage";
+
+/** Tools of this kind of turn. The switch that turns guidance off takes SendMessage away with it (SPEC M10). */
+export function toolsFor(tools: readonly Tool[], kind: TurnKind, maySpeak: boolean): readonly Tool[] {
+  return tools.filter((tool) => tool.offeredIn.includes(kind) && (maySpeak || tool.name !== SEND_TOOL));
 }
 
 /** Tools as the model sees them: one flat JSON Schema object each. */

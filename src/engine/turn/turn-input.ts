@@ -11,7 +11,7 @@ import type { Authority, TurnProgress } from "../session.ts";
 import type { Store } from "../store/store.ts";
 import type { Entry } from "../transcript.ts";
 import { authorityOf, joinAuthority } from "./take-mail.ts";
-import type { TurnRun } from "./turn-run.ts";
+import type { TurnParts, TurnRun } from "./turn-run.ts";
 
 /** Mail that joins a turn, and what its commit moves. */
 export interface TurnInput {
@@ -24,20 +24,36 @@ export interface TurnInput {
   readonly progress: Pick<TurnProgress, "personCount" | "callsSinceSend" | "reminded" | "silentTries" | "closingTried">;
 }
 
-/** Entries of mail, by id. */
-export async function entriesOf(store: Store, mail: readonly Mail[]): Promise<ReadonlyMap<string, Entry>> {
+/** How long a turn waits for a file that is still being fetched (SPEC W8). */
+const FILE_WAIT_MS = 10_000;
+
+/** Entries of mail, by id, with their files as far as they have arrived. */
+export async function entriesOf(
+  parts: Pick<TurnParts, "store" | "attachments">,
+  mail: readonly Mail[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Entry>> {
   const ids = mail.flatMap((item) => item.entryId ?? []);
-  const entries = ids.length > 0 ? await store.readEntriesById(ids) : [];
-  return new Map(entries.map((entry) => [entry.id, entry]));
+  const entries = ids.length > 0 ? await parts.store.readEntriesById(ids) : [];
+  const settled = entries.map(async (entry) => ({
+    ...entry,
+    files: await parts.attachments.settled(entry.files, FILE_WAIT_MS, signal),
+  }));
+  return new Map((await Promise.all(settled)).map((entry) => [entry.id, entry]));
 }
 
-/** Mail that joins a running turn: no chatter is repeated, guidance stands at the end again (SPEC M10). */
-export function inputFor(run: TurnRun, mail: readonly Mail[], entries: ReadonlyMap<string, Entry>): TurnInput {
+/** Mail that joins a running turn: nothing is shown twice, and guidance stands at the end again (SPEC M10). */
+export function inputFor(
+  run: TurnRun,
+  mail: readonly Mail[],
+  entries: ReadonlyMap<string, Entry>,
+  before: UnseenEntries,
+): TurnInput {
   const message = buildInput({
     mail,
     entries,
-    unseen: [],
-    omitted: 0,
+    unseen: before.unseen,
+    omitted: before.omitted,
     botId: run.bot.id,
     guidance: run.parts.settings.sendMessageGuidance,
   });
@@ -45,7 +61,7 @@ export function inputFor(run: TurnRun, mail: readonly Mail[], entries: ReadonlyM
     message,
     mail,
     mailIds: mail.map((item) => item.id),
-    cursor: run.cursor,
+    cursor: before.cursor,
     authority: joinAuthority(run.turn.authority, authorityOf(mail)),
     route: routeAfter(run.turn.route, mail),
     progress: {
@@ -58,6 +74,13 @@ export function inputFor(run: TurnRun, mail: readonly Mail[], entries: ReadonlyM
   };
 }
 
+/** Entries to show as context, how many more there are, and the cursor after showing them. */
+export interface UnseenEntries {
+  readonly unseen: readonly Entry[];
+  readonly omitted: number;
+  readonly cursor: number;
+}
+
 /** What was said since the bot last looked, oldest first: the last entries up to the limit, and how many were left out. */
 export async function unseenBefore(
   store: Store,
@@ -65,7 +88,7 @@ export async function unseenBefore(
   cursor: number,
   botId: string,
   mailEntryIds: ReadonlySet<string>,
-): Promise<{ readonly unseen: readonly Entry[]; readonly omitted: number; readonly cursor: number }> {
+): Promise<UnseenEntries> {
   const last = conversation.lastSeq;
   const floor = Math.max(cursor, last - SCAN_LIMIT);
   const entries = await store.readEntries({ conversationKey: conversation.key, afterSeq: floor, limit: SCAN_LIMIT });

@@ -16,8 +16,10 @@ import type { Model } from "../model/model.ts";
 import type { ModelMessage } from "../model-message.ts";
 import type { Claim, Session, Turn, TurnKind, TurnProgress } from "../session.ts";
 import type { EngineSettings } from "../settings.ts";
+import type { Attachments } from "../state/attachments.ts";
 import type { StateNode, Store, StoredCall } from "../store/store.ts";
 import type { Tool } from "../tool.ts";
+import { toolsFor } from "./tool-set.ts";
 
 /** What turns are given by createEngine. */
 export interface TurnParts {
@@ -25,6 +27,7 @@ export interface TurnParts {
   readonly adapters: AdapterLookup;
   readonly outbox: Outbox;
   readonly deliver: DeliverParts;
+  readonly attachments: Attachments;
   readonly tools: readonly Tool[];
   /** The model of a bot with retries and fallbacks behind it. */
   readonly modelOf: (bot: Bot) => Model;
@@ -102,4 +105,9 @@ export function newProgress(personCount: number): TurnProgress {
 export function placeOf(run: TurnRun): Place {
   const { installationId, ref, nativeReplyTo } = run.turn.route;
   return { installationId, ref, ...(nativeReplyTo ? { nativeReplyTo } : {}) };
+}
+
+/** Tools this turn may use. */
+export function toolsOf(run: TurnRun): readonly Tool[] {
+  return toolsFor(run.parts.tools, run.kind, run.parts.settings.sendMessageGuidance);
 }

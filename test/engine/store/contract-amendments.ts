@@ -120,7 +120,7 @@ export function testAmendments(world: () => StoreWorld): void {
       cancelled: 1,
       refused: false,
     });
-    expect(await place.store.requestStop(stop)).toEqual({ sessionIds: [], cancelled: 0, refused: false });
+    expect(await place.store.requestStop(stop)).toMatchObject({ sessionIds: [], cancelled: 0, duplicate: true });
     const view = await place.store.viewSession(claim);
     expect(view.turn?.stopRequested).toBe(true);
     expect(view.due.map((mail) => mail.authorName)).toEqual(["Bob"]);

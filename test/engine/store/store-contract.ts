@@ -4,8 +4,10 @@ import { testAmendments } from "./contract-amendments.ts";
 import { testCards } from "./contract-cards.ts";
 import { testClaims } from "./contract-claims.ts";
 import { testConfiguration } from "./contract-configuration.ts";
+import { testCrashes } from "./contract-crashes.ts";
 import { testIntake } from "./contract-intake.ts";
 import { testOutbox } from "./contract-outbox.ts";
+import { testSends } from "./contract-sends.ts";
 import { testTranscript } from "./contract-transcript.ts";
 import { testTurns } from "./contract-turns.ts";
 import type { StoreWorld } from "./store-world.ts";
@@ -29,6 +31,8 @@ export function testStore(name: string, open: () => Promise<StoreWorld>): void {
     testCards(current);
     testClaims(current);
     testTurns(current);
+    testSends(current);
     testOutbox(current);
+    testCrashes(current);
   });
 }

@@ -89,8 +89,9 @@ export const START: Model = {
   unreadFrom: 0,
 };
 
-/** Takes a fresh state from the server; positions already passed here are kept. */
+/** Takes a fresh state from the server; positions already passed here are kept. Without a name everything starts anew. */
 export function withState(model: Model, state: WireState): Model {
+  if (!state.me) return { ...START, phase: "welcome", bots: state.bots };
   const known = new Map(model.channels.map((channel) => [channel.id, channel]));
   const channels = state.channels.map((channel) => {
     const old = known.get(channel.id);
@@ -98,10 +99,9 @@ export function withState(model: Model, state: WireState): Model {
     return { ...channel, head: old.head, read: Math.max(old.read, channel.read), unread: old.unread };
   });
   const { me, bots, people } = state;
-  const phase = me ? "ready" : "welcome";
   // Later the live connection knows better who is at work than an answer that was on its way.
   const working = model.phase === "ready" ? model.working : state.working;
-  return { ...model, phase, me, bots, people, channels, working };
+  return { ...model, phase: "ready", me, bots, people, channels, working };
 }
 
 /** The log of a channel; an empty one when nothing is known. */

@@ -42,8 +42,16 @@ export class Playground {
     },
     onWorking: (working) => this.#set({ ...this.#model, working }),
     onState: (connection) => this.#onConnection(connection),
+    onRefused: () => void this.#refresh(),
   });
-  #loading = new Set<string>();
+  readonly #loading = new Set<string>();
+  /** Channels in which it was explained how a bot is addressed. */
+  readonly #explained = new Set<string>();
+
+  constructor() {
+    addEventListener("popstate", () => this.#showAddressed());
+    addEventListener("focus", () => this.#model.current && this.#readIfSeen(this.#model.current));
+  }
 
   /** What there is to draw. */
   get model(): Model {
@@ -159,8 +167,6 @@ export class Playground {
     const waiting = loadOutgoing(me.id).filter((item) => known.has(item.channelId) && item.state !== "sent");
     this.#set({ ...this.#model, outgoing: waiting });
     this.#stream.start(state.cursor);
-    addEventListener("popstate", () => this.#showAddressed());
-    addEventListener("focus", () => this.#model.current && this.#readIfSeen(this.#model.current));
     this.#showAddressed();
     void this.#outbox.flush();
   }
@@ -182,6 +188,16 @@ export class Playground {
     this.#set(withSent(this.#model, clientId, answer.post));
     const { status, reason } = answer.reception;
     if (status === "refused") this.aside(channelId, reason ?? "This message was not accepted.");
+    if (status === "ignored") this.#explainMention(channelId);
+  }
+
+  /** Said once per channel: why nobody answers. */
+  #explainMention(channelId: string): void {
+    const channel = this.#model.channels.find((one) => one.id === channelId);
+    const bot = this.#model.bots.find((one) => one.id === channel?.bots[0]);
+    if (!bot || channel?.kind !== "channel" || this.#explained.has(channelId)) return;
+    this.#explained.add(channelId);
+    this.aside(channelId, `In a channel ${bot.name} answers when you write @${bot.name}.`);
   }
 
   async #refresh(): Promise<void> {
@@ -189,6 +205,7 @@ export class Playground {
       // First the answer, then the model: what happened while waiting must not be undone.
       const state = await read<WireState>("/api/state");
       this.#set(withState(this.#model, state));
+      if (!state.me) this.#stream.stop();
     } catch {
       // The next record or reconnect brings the list again.
     }

@@ -10,6 +10,8 @@ export interface StreamListener {
   onRecord(record: WireRecord): void;
   onWorking(working: readonly WireWorking[]): void;
   onState(state: "live" | "offline"): void;
+  /** The server refused the connection instead of being away: perhaps it no longer knows this person. */
+  onRefused(): void;
 }
 
 const SILENCE_MS = 40_000;
@@ -27,7 +29,7 @@ export class LiveStream {
   constructor(listener: StreamListener) {
     this.#listener = listener;
     setInterval(() => this.#checkSilence(), 5000);
-    addEventListener("online", () => this.#open());
+    addEventListener("online", () => this.#source && this.#open());
     addEventListener("offline", () => this.#listener.onState("offline"));
   }
 
@@ -35,6 +37,13 @@ export class LiveStream {
   start(cursor: string): void {
     this.#cursor = cursor;
     this.#open();
+  }
+
+  /** Ends the connection for good. */
+  stop(): void {
+    clearTimeout(this.#retry);
+    this.#source?.close();
+    this.#source = undefined;
   }
 
   #open(): void {
@@ -70,6 +79,7 @@ export class LiveStream {
     const wait = Math.min(MAX_WAIT_MS, 500 * 2 ** this.#failures);
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#open(), wait);
+    this.#listener.onRefused();
   }
 
   #heard(): void {
