@@ -18,7 +18,9 @@ const ROUNDS = 4;
 const PER_ROUND = 40;
 const FLIGHTS = [1, 16] as const;
 /** Posts per conversation stay below the burst that Slack allows. */
-const POSTS_PER_CONVERSATION = 4;
+const POSTS_PER_CONVERSATION = 6;
+/** A conversation rests while others are used, so that its next message finds the turn before ended. */
+const MIN_CONVERSATIONS = 3;
 const ANSWER_MS = 30_000;
 
 interface Contender {
@@ -36,6 +38,11 @@ interface Measured {
   messages: number;
 }
 
+interface Place {
+  readonly person: User;
+  readonly channel: Channel;
+}
+
 /** People with direct conversations, each used a few times and then left. */
 function createConversations(slack: Slack) {
   let made = 0;
@@ -51,7 +58,7 @@ function createConversations(slack: Slack) {
     };
   };
   return {
-    meet(app: App): { readonly person: User; readonly channel: Channel } {
+    meet(app: App): Place {
       made += 1;
       const person = slack.addPerson(`Person ${made}`);
       const channel = slack.dmChannel(person, app);
@@ -59,7 +66,7 @@ function createConversations(slack: Slack) {
       return { person, channel };
     },
     /** Resolves with the milliseconds until the answer arrived. */
-    ask(app: App, person: User, channel: Channel): Promise<number> {
+    ask(app: App, { person, channel }: Place, text: string): Promise<number> {
       return new Promise((resolve, reject) => {
         const started = performance.now();
         const limit = setTimeout(() => reject(new Error(`no answer by ${app.name} within ${ANSWER_MS} ms`)), ANSWER_MS);
@@ -67,7 +74,7 @@ function createConversations(slack: Slack) {
           clearTimeout(limit);
           resolve(at - started);
         });
-        slack.say(person, channel, "How long does this take?");
+        slack.say(person, channel, text);
       });
     },
   };
@@ -79,10 +86,11 @@ type Conversations = ReturnType<typeof createConversations>;
 async function askRound(talk: Conversations, app: App, flight: number, total: number): Promise<number[]> {
   const times: number[] = [];
   const lane = async (count: number) => {
-    let place = talk.meet(app);
+    const size = Math.max(MIN_CONVERSATIONS, Math.ceil(count / POSTS_PER_CONVERSATION));
+    const places = Array.from({ length: size }, () => talk.meet(app));
     for (let i = 0; i < count; i += 1) {
-      if (i > 0 && i % POSTS_PER_CONVERSATION === 0) place = talk.meet(app);
-      times.push(await talk.ask(app, place.person, place.channel));
+      const place = places[i % size];
+      if (place) times.push(await talk.ask(app, place, `Question ${i}: how long does this take?`));
     }
   };
   const perLane = Math.ceil(total / flight);

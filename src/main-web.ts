@@ -14,8 +14,6 @@ export interface WebServerParts {
   readonly port: number;
   /** "" = no password. */
   readonly password: string;
-  /** Without trailing slash, or "". */
-  readonly publicUrl: string;
   /** Read at each request: adapters may still be starting. */
   readonly routes: () => readonly AdapterRoute[];
   readonly health: () => Promise<Readonly<Record<string, unknown>>>;
@@ -70,10 +68,7 @@ function createApp(parts: WebServerParts): Hono {
     return context.body(page.body, 200, { "content-type": page.contentType });
   });
   app.all("*", (context) => dispatch(parts, context.req.raw));
-  app.onError((error, context) => {
-    parts.log.error({ path: context.req.path, message: error.message, stack: error.stack }, "request failed");
-    return context.json({ error: "Something went wrong on this side; the log says what." }, 500);
-  });
+  app.onError((error) => failed(parts.log, "", error));
   return app;
 }
 
@@ -89,12 +84,36 @@ async function dispatch(parts: WebServerParts, request: Request): Promise<Respon
       continue;
     }
     const refused = route.guarded ? guard(parts, request) : undefined;
-    return refused ?? route.handle(limitBody(request, route.maxBody), parameters);
+    return refused ?? handle(parts, route, request, parameters);
   }
   return problem(
     wrongMethod ? 405 : 404,
     wrongMethod ? "This address does not take that method." : "There is nothing at this address.",
   );
+}
+
+/** Runs a route. What it throws is logged under the route's pattern: a path may hold a token that no log should have. */
+async function handle(
+  parts: WebServerParts,
+  route: AdapterRoute,
+  request: Request,
+  parameters: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const tooLarge = () => problem(413, `The body is larger than ${route.maxBody} bytes.`);
+  if (Number(request.headers.get("content-length") ?? 0) > route.maxBody) return tooLarge();
+  const limited = limitBody(request, route.maxBody);
+  try {
+    return await route.handle(limited.request, parameters);
+  } catch (error) {
+    if (limited.isExceeded()) return tooLarge();
+    return failed(parts.log, route.path, error);
+  }
+}
+
+function failed(log: Log, path: string, error: unknown): Response {
+  const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+  log.error({ path, message, stack }, "request failed");
+  return problem(500, "Something went wrong on this side; the log says what.");
 }
 
 /** Values of the `:name` parts, or undefined when the path does not fit. */
@@ -130,14 +149,16 @@ function guard(parts: WebServerParts, request: Request): Response | undefined {
   // Without a password only this machine is served; checking the name it was asked for keeps other sites' pages from reaching in through DNS.
   return isOwnName(parts, request)
     ? undefined
-    : problem(403, "Open this page under http://127.0.0.1 or http://localhost.");
+    : problem(
+        403,
+        "Open this page under http://127.0.0.1 or http://localhost, or set a password to open it elsewhere.",
+      );
 }
 
+/** The public address is not among them: what is reachable from elsewhere needs a password. */
 function isOwnName(parts: WebServerParts, request: Request): boolean {
   const name = new URL(request.url).hostname.replace(/^\[|\]$/g, "");
-  const own = ["127.0.0.1", "localhost", "::1", parts.host];
-  if (parts.publicUrl) own.push(new URL(parts.publicUrl).hostname);
-  return own.includes(name);
+  return ["127.0.0.1", "localhost", "::1", parts.host].includes(name);
 }
 
 function hasPassword(request: Request, password: string): boolean {
@@ -166,8 +187,8 @@ function problem(status: number, text: string): Response {
 }
 
 /** The request with a body that breaks off when it grows beyond the limit, whatever its headers say. */
-function limitBody(request: Request, maxBytes: number): Request {
-  if (!request.body) return request;
+function limitBody(request: Request, maxBytes: number): { readonly request: Request; isExceeded(): boolean } {
+  if (!request.body) return { request, isExceeded: () => false };
   let seen = 0;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -177,11 +198,7 @@ function limitBody(request: Request, maxBytes: number): Request {
     },
   });
   const { method, headers, url, signal } = request;
-  return new Request(url, {
-    method,
-    headers,
-    signal,
-    body: request.body.pipeThrough(limit),
-    duplex: "half",
-  } as RequestInit);
+  const body = request.body.pipeThrough(limit);
+  const limited = new Request(url, { method, headers, signal, body, duplex: "half" } as RequestInit);
+  return { request: limited, isExceeded: () => seen > maxBytes };
 }

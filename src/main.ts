@@ -172,13 +172,12 @@ async function listen(
   state: { readonly settled: boolean },
   services: Pick<Services, "log" | "metrics">,
 ): Promise<WebServer> {
-  const { host, port, password, publicUrl } = config.web;
+  const { host, port, password } = config.web;
   try {
     return await startWebServer({
       host,
       port,
       password,
-      publicUrl,
       routes: () => engine.routes,
       log: services.log,
       metrics: () => services.metrics.render(),

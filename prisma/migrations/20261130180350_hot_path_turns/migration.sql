@@ -83,6 +83,7 @@ begin
     values (input->>'turnId', claim->>'sessionId', claim->>'botId', (claim->>'fence')::int, input->'route', input->'authority', 'running',
       input->'progress', parley_now())
     on conflict ("id") do nothing;
+  perform parley_add_nodes(claim->>'sessionId', coalesce(input->'nodes', '[]'), coalesce((input->>'cursor')::int, 0));
   perform parley_take_mail(input->>'turnId', 0, claim->>'sessionId', input->'mailIds');
   return (select to_jsonb(t) from "Turn" t where t."id" = input->>'turnId');
 end $$;

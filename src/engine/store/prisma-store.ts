@@ -18,6 +18,7 @@ import { createIntakeOperations } from "./intake.ts";
 import { createKeyValues } from "./key-values.ts";
 import { createOutboxOperations } from "./outbox.ts";
 import { pruneRows } from "./prune.ts";
+import { createSessionOperations } from "./sessions.ts";
 import type { Store } from "./store.ts";
 import { createTurnOperations } from "./turns.ts";
 import { createVaultOperations } from "./vault-rows.ts";
@@ -43,6 +44,7 @@ export async function createPrismaStore({ pool: given, log }: PrismaStoreOptions
     ...createEntryOperations(database),
     ...createClaimOperations(database),
     ...createTurnOperations(database),
+    ...createSessionOperations(database),
     ...createOutboxOperations(database),
     ...createCardOperations(database),
     ...createVaultOperations(database),

@@ -72,6 +72,10 @@ export interface BeginTurn {
   readonly authority: Authority;
   readonly progress: TurnProgress;
   readonly mailIds: readonly string[];
+  /** What the model will read first, in the same transaction: a turn begun with its input is never found without it after a crash. */
+  readonly nodes?: readonly StateNode[];
+  /** Highest entry seq that this input shows. */
+  readonly cursor?: number;
 }
 
 /** What the model will read next, committed before it is asked: results of the last step and new input (SPEC T4, T5). */

@@ -100,6 +100,11 @@ export interface Store {
     /** A copy of this stop was dealt with before: there is nothing to say about it. */
     readonly duplicate?: boolean;
   }>;
+  /** Begins the sessions of a conversation anew, except those with an unfinished turn (`busy`); `first` is false for a repeated command. */
+  startOver(input: {
+    dedupeKey: string;
+    conversationKey: string;
+  }): Promise<{ readonly first: boolean; readonly renewed: number; readonly busy: number }>;
   addContext(conversationKey: string, entries: readonly NewEntry[]): Promise<void>;
   setChannelMembers(
     ref: ConversationRef,

@@ -85,7 +85,10 @@ export function createTurnOperations({ query, call }: Database): TurnOperations 
   return {
     viewSession: async (claim) => viewOf(await call<SessionViewRow>("parley_view_session", { claim })),
     loadState: async (_sessionId, head) => (await query<NodeRow>(selectState, [head])).map(nodeOf),
-    beginTurn: async (claim, input) => turnOf(await call<TurnRow>("parley_begin_turn", { claim, ...input })),
+    beginTurn: async (claim, input) => {
+      const nodes = input.nodes?.map(nodeInput);
+      return turnOf(await call<TurnRow>("parley_begin_turn", { claim, ...input, nodes }));
+    },
     resumeTurn: (claim, turnId) => call<number>("parley_resume_turn", { claim, turnId }),
     commitInput: async (claim, input) => {
       await call("parley_commit_input", { claim, ...input, nodes: input.nodes.map(nodeInput) });

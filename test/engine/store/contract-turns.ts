@@ -117,6 +117,18 @@ export function testTurns(world: () => StoreWorld): void {
     expect((await place.store.loadState(claim.sessionId, second)).map((node) => node.hash)).toEqual([first, second]);
   });
 
+  test("a turn may begin together with its first input", async () => {
+    const place = await newPlace(world().store);
+    const claim = await place.claim(await place.wake());
+    const { due } = await place.store.viewSession(claim);
+    const node = userNode(unique("n"), null);
+    const mailIds = due.map((mail) => mail.id);
+    await place.beginWith(claim, unique("t"), mailIds, { nodes: [node], cursor: 1 });
+    const view = await place.store.viewSession(claim);
+    expect(view.session).toMatchObject({ cursor: 1, stateHead: node.hash });
+    expect(view.taken).toHaveLength(1);
+  });
+
   test("the cursor never goes back, and the same node twice is one node", async () => {
     const place = await newPlace(world().store);
     const { claim, turnId } = await place.begin(await place.wake());

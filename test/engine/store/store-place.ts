@@ -5,7 +5,7 @@ import type { Bot, Installation } from "../../../src/engine/bot.ts";
 import { type ConversationRef, conversationKey } from "../../../src/engine/conversation.ts";
 import type { PersonRef } from "../../../src/engine/person.ts";
 import type { Claim, TurnProgress } from "../../../src/engine/session.ts";
-import type { NewDelivery, NewMail, Store, TakeIn, TakeInResult } from "../../../src/engine/store/store.ts";
+import type { BeginTurn, NewDelivery, NewMail, Store, TakeIn, TakeInResult } from "../../../src/engine/store/store.ts";
 
 export type Stored = Extract<TakeInResult, { status: "stored" }>;
 
@@ -156,7 +156,7 @@ export class TestPlace {
     return { claim, turnId };
   }
 
-  beginWith(claim: Claim, turnId: string, mailIds: readonly string[]) {
+  beginWith(claim: Claim, turnId: string, mailIds: readonly string[], more: Partial<BeginTurn> = {}) {
     const { ref, key, installation, ann } = this;
     return this.store.beginTurn(claim, {
       turnId,
@@ -164,6 +164,7 @@ export class TestPlace {
       authority: { role: "member", personIds: [ann.id], names: { [ann.id]: ann.name } },
       progress: noProgress,
       mailIds,
+      ...more,
     });
   }
 

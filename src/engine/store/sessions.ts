@@ -1,0 +1,38 @@
+/**
+ * What people ask of sessions by command: beginning anew (SPEC X4: a new cycle). The transcript stays; only the model's private state is left behind.
+ * Invariant: a session with an unfinished turn is never touched, and a repeated command changes nothing.
+ */
+import type { Database } from "./hot-path.ts";
+import type { Store } from "./store.ts";
+
+type SessionOperations = Pick<Store, "startOver">;
+
+/** One statement: the mark makes it happen once; sessions with unfinished turns are left alone and counted. */
+const startOver = `
+WITH mark AS (
+  INSERT INTO "InboundMark" ("key", "outcome") VALUES ($1, 'stored') ON CONFLICT ("key") DO NOTHING RETURNING "key"
+), place AS (
+  SELECT s."id", c."lastSeq",
+    EXISTS (SELECT 1 FROM "Turn" t WHERE t."sessionId" = s."id" AND t."status" IN ('running', 'settling')) AS "busy"
+  FROM "Session" s JOIN "Conversation" c ON c."key" = s."conversationKey"
+  WHERE s."conversationKey" = $2 AND EXISTS (SELECT 1 FROM mark)
+), renewed AS (
+  UPDATE "Session" s SET "stateHead" = NULL, "cycle" = s."cycle" + 1, "cursor" = p."lastSeq", "updatedAt" = now()
+  FROM place p WHERE p."id" = s."id" AND NOT p."busy" RETURNING s."id"
+)
+SELECT EXISTS (SELECT 1 FROM mark) AS "first",
+  (SELECT count(*) FROM renewed)::int AS "renewed",
+  (SELECT count(*) FROM place WHERE "busy")::int AS "busy"`;
+
+/** The operations on sessions. */
+export function createSessionOperations({ query }: Database): SessionOperations {
+  return {
+    async startOver({ dedupeKey, conversationKey }) {
+      const [row] = await query<{ first: boolean; renewed: number; busy: number }>(startOver, [
+        dedupeKey,
+        conversationKey,
+      ]);
+      return row ?? { first: false, renewed: 0, busy: 0 };
+    },
+  };
+}
