@@ -112,6 +112,7 @@ export function toEngineSettings(config: Config): EngineSettings {
       modelMs: 180_000,
       secretTtlMs: 24 * 3_600_000,
     },
+    groups: { ...config.groups, patienceMs: 120_000 },
     fallbackModels: config.fallbackModels,
     ...(config.utilityModel === undefined ? {} : { utilityModel: config.utilityModel }),
     sendMessageGuidance: true,

@@ -31,7 +31,19 @@ export interface Conversation extends ConversationRef {
   readonly contextLoaded: boolean;
 }
 
-/** What the conversations of one native channel share. `members` are the bots in it. */
+/** What people chose for one channel. Absent = what the operator's settings say. */
+export interface ChannelSettings {
+  /** Whether the Group hears everything or only what names a member (SPEC G1). */
+  readonly activation?: "all" | "mention";
+  /** Whether several bots here are a Group. */
+  readonly group?: boolean;
+  /** How often this channel has become a Group; its card appears once each time. */
+  readonly begun?: number;
+  /** It is a Group now, and people have been told. */
+  readonly told?: boolean;
+}
+
+/** What the conversations of one native channel share. `members` are the bots in it, in the order they came. */
 export interface Channel {
   readonly id: string;
   readonly platform: string;
@@ -41,6 +53,7 @@ export interface Channel {
   readonly members: readonly string[];
   readonly audience: string;
   readonly replyMode: ReplyMode;
+  readonly settings: ChannelSettings;
 }
 
 /** Where a turn answers: recorded with the turn, so a late send never drifts to another place (SPEC T3). */

@@ -13,6 +13,7 @@ export * from "./conversation.ts";
 export * from "./create-engine.ts";
 export type { EngineFiles } from "./delivery/deliver-parts.ts";
 export { createMask, type Mask } from "./delivery/mask-secrets.ts";
+export * from "./discussion.ts";
 export * from "./download.ts";
 export * from "./errors.ts";
 export * from "./file-ref.ts";

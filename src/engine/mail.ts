@@ -3,6 +3,7 @@
  */
 
 import type { CardAnswer } from "./card.ts";
+import type { DiscussionPerson } from "./discussion.ts";
 import type { Role } from "./person.ts";
 
 /** Who wakes the bot (SPEC T1). */
@@ -21,6 +22,23 @@ export type MailBody =
       readonly replyTo?: string;
       /** Questions of the bot that this message passed over: told once (SPEC C1, C4). */
       readonly movedOnFrom?: readonly string[];
+    }
+  /** It is this member's turn in a Group's discussion (SPEC G): it reads what is new there. */
+  | {
+      readonly type: "discussion";
+      readonly role: Role;
+      readonly discussionId: string;
+      readonly epoch: number;
+      readonly round: number;
+      /** Named by the person: it owes an answer (SPEC M12). */
+      readonly named: boolean;
+      /** Whom the turn serves: everybody who took part. */
+      readonly persons: readonly DiscussionPerson[];
+      /** Questions of this member that the message passed over: told once (SPEC C1, C4). */
+      readonly movedOnFrom?: readonly string[];
+      /** Who is in the Group, in configured order. */
+      readonly roster: readonly { readonly botId: string; readonly name: string }[];
+      readonly nativeReplyTo?: string;
     }
   /** A person answered a card: structured data for the model (SPEC C3). */
   | {

@@ -8,6 +8,7 @@ import { isImage } from "../file-ref.ts";
 import type { Mail } from "../mail.ts";
 import type { ModelMessage } from "../model-message.ts";
 import { type Entry, fileAddress } from "../transcript.ts";
+import { type GroupPlace, groupReminder, timelineBlock } from "./group-input.ts";
 import { reminder, SEND_GUIDANCE } from "./reminders.ts";
 import { untrustedName, untrustedText } from "./untrusted.ts";
 
@@ -26,14 +27,17 @@ export interface InputParts {
   /** The bot whose context this is; its own entries are marked. */
   readonly botId: string;
   readonly guidance: boolean;
+  /** Set at a member's turn in a Group: then `unseen` is the timeline it answers to, at most GROUP_LIMIT entries. */
+  readonly group?: GroupPlace;
 }
 
 /** The user message of a turn's beginning, or of mail that joins a running turn. */
 export function buildInput(parts: InputParts): Extract<ModelMessage, { role: "user" }> {
+  const { group } = parts;
   const blocks = [
-    contextBlock(parts),
+    group ? timelineBlock(parts.unseen, parts.omitted, (entry) => entryLine(entry, parts.botId)) : contextBlock(parts),
     ...parts.mail.map((mail) => mailBlock(mail, parts)),
-    parts.guidance ? reminder(SEND_GUIDANCE) : "",
+    group ? reminder(groupReminder(group, parts.botId, parts.guidance)) : parts.guidance ? reminder(SEND_GUIDANCE) : "",
   ];
   const images = parts.mail.flatMap((mail) => filesOf(mail, parts).filter((file) => isImage(file) && !file.state));
   const text = blocks.filter(Boolean).join("\n\n");
@@ -80,7 +84,9 @@ function fileLine(file: FileRef, address: string | undefined, k: number): string
   return `${tag}attached file: ${untrustedName(file.name)} (${untrustedName(file.mediaType)}${size}${state})`;
 }
 
+/** Files of the message; in a Group only when the member has not seen it yet. */
 function filesOf(mail: Mail, parts: InputParts): readonly FileRef[] {
+  if (mail.body.type === "discussion" && !parts.unseen.some((entry) => entry.id === mail.entryId)) return [];
   return mail.entryId ? (parts.entries.get(mail.entryId)?.files ?? []) : [];
 }
 
@@ -92,6 +98,8 @@ function mailBlock(mail: Mail, parts: InputParts): string {
       return entry
         ? [entryLine(entry, parts.botId), movedOnNote(body.movedOnFrom ?? [])].filter(Boolean).join("\n\n")
         : reminder("A message to you was removed before you read it.");
+    case "discussion":
+      return movedOnNote(body.movedOnFrom ?? []);
     case "answer":
       return `${speakerOf(mail, entry)}: ${JSON.stringify({
         widget_answer: {

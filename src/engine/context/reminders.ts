@@ -25,6 +25,14 @@ export const SEND_GUIDANCE = [
   "- When everything needed has been sent, end your turn without further text.",
 ].join("\n");
 
+/** Guidance for a member of a Group that may also pass (SPEC G2). */
+export const GROUP_GUIDANCE = [
+  "Nobody sees your plain text: it is private thinking. The others see only what you send with the SendMessage tool, one call for one message.",
+  "- A result of `delivered` means everybody has it. Do not send the same thing again, do not repeat what a teammate said, and do not announce that you pass.",
+  "- Send files and pictures as attachment or images. After a widget or secret-request your turn is over; the answer wakes you.",
+  "- When you have said your part, end your turn without further text; the next teammate follows.",
+].join("\n");
+
 const TEXTS: Readonly<Record<ReminderKind, string>> = {
   acknowledge:
     "You have been working for a few steps and the person has not heard from you yet. Send one short message that says what you are doing, then go on.",

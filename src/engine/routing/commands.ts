@@ -4,8 +4,8 @@
  */
 
 import type { BotHandle } from "../bot.ts";
+import { fold, handleAt } from "../handles.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
-import { fold, handleAt } from "./addressing.ts";
 
 /** A command people can type. */
 export type Command = "stop" | "status" | "help";

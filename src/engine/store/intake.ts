@@ -5,9 +5,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { channelRowId } from "../conversation.ts";
-import { botOf, cardOf, channelOf, conversationOf, entryOf, given, installationOf } from "./from-rows.ts";
+import { botOf, cardOf, channelOf, conversationOf, discussionOf, entryOf, given, installationOf } from "./from-rows.ts";
 import type { Database } from "./hot-path.ts";
-import type { BotRow, CardRow, ChannelRow, ConversationRow, EntryRow, InstallationRow } from "./rows.ts";
+import type { BotRow, CardRow, ChannelRow, ConversationRow, DiscussionRow, EntryRow, InstallationRow } from "./rows.ts";
 import type { AmendResult, NewEntry, PlaceView, SealedSecret, Store, TakeIn, TakeInResult } from "./store.ts";
 
 type IntakeOperations = Pick<
@@ -25,6 +25,7 @@ type IntakeOperations = Pick<
 interface PlaceRow {
   conversation: ConversationRow | null;
   channel: ChannelRow | null;
+  discussion: DiscussionRow | null;
   sessions: PlaceView["sessions"];
   cards: CardRow[];
   bots: { bot: BotRow; installation: InstallationRow }[];
@@ -40,6 +41,7 @@ function placeOf(row: PlaceRow): PlaceView {
   return {
     conversation: row.conversation === null ? undefined : conversationOf(row.conversation),
     channel: row.channel === null ? undefined : channelOf(row.channel),
+    ...(row.discussion === null ? {} : { discussion: discussionOf(row.discussion) }),
     sessions: row.sessions,
     openCards: row.cards.map(cardOf),
     bots: row.bots.map(({ bot, installation }) => ({ bot: botOf(bot), installation: installationOf(installation) })),

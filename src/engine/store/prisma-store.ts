@@ -10,6 +10,7 @@ import type { Log } from "../log.ts";
 import { createCardOperations } from "./cards.ts";
 import { createClaimOperations } from "./claims.ts";
 import { createConfigurationOperations } from "./configuration.ts";
+import { createDiscussionOperations } from "./discussions.ts";
 import { createEntryOperations } from "./entries.ts";
 import { createFileOperations } from "./files.ts";
 import { PrismaClient } from "./generated/client.ts";
@@ -41,6 +42,7 @@ export async function createPrismaStore({ pool: given, log }: PrismaStoreOptions
   return {
     ...createConfigurationOperations(database),
     ...createIntakeOperations(database),
+    ...createDiscussionOperations(database),
     ...createEntryOperations(database),
     ...createClaimOperations(database),
     ...createTurnOperations(database),

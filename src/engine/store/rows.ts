@@ -54,6 +54,18 @@ export interface ChannelRow {
   members: string[];
   audience: string;
   replyMode: string;
+  settings: unknown;
+}
+
+/** Table Discussion. */
+export interface DiscussionRow {
+  id: string;
+  channelId: string;
+  threadKey: string;
+  revision: number;
+  state: unknown;
+  frame: unknown;
+  entryId: string | null;
 }
 
 /** Table Entry. */
@@ -104,6 +116,7 @@ export interface SessionRow {
   cursor: number;
   cycle: number;
   stateHead: string | null;
+  teammates: string[] | null;
 }
 
 /** Table Turn. */
@@ -118,6 +131,8 @@ export interface TurnRow {
   progress: unknown;
   attempts: number;
   startedAt: Time;
+  discussionId: string | null;
+  epoch: number | null;
 }
 
 /** Table ToolCall. */

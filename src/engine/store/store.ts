@@ -8,8 +8,9 @@
 import type { KeyValueStore } from "../adapter.ts";
 import type { Bot, Installation } from "../bot.ts";
 import type { Card } from "../card.ts";
-import type { ConversationRef, ReplyMode } from "../conversation.ts";
+import type { Channel, ChannelSettings, ConversationRef, ReplyMode } from "../conversation.ts";
 import type { FileRef } from "../file-ref.ts";
+import type { Discussion, DiscussionMove } from "../discussion.ts";
 import type { PersonRef } from "../person.ts";
 import type { Claim, Turn, TurnProgress } from "../session.ts";
 import type { ToolResult } from "../tool.ts";
@@ -39,6 +40,7 @@ import type {
   NewDelivery,
   SessionView,
   StateNode,
+  StepDiscussion,
 } from "./store-turns.ts";
 
 export type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
@@ -54,6 +56,7 @@ export type {
   SealedSecret,
   TakeIn,
   TakeInResult,
+  Wake,
 } from "./store-intake.ts";
 export type {
   BeginTurn,
@@ -66,6 +69,7 @@ export type {
   NewDelivery,
   SessionView,
   StateNode,
+  StepDiscussion,
   StoredCall,
 } from "./store-turns.ts";
 
@@ -112,6 +116,29 @@ export interface Store {
     defaults: { replyMode: ReplyMode; audience: string },
   ): Promise<void>;
 
+  /** Writes which of these channels the bot is in; returns the channels that changed or have two or more bots, as they are now (SPEC G1). */
+  syncMemberships(input: {
+    platform: string;
+    workspaceId: string;
+    botId: string;
+    channels: readonly { readonly channelId: string; readonly name?: string }[];
+    replyMode: ReplyMode;
+  }): Promise<readonly Channel[]>;
+  readChannel(ref: Pick<ConversationRef, "platform" | "workspaceId" | "channelId">): Promise<Channel | null>;
+  /** Lays settings over those of a channel that is known. */
+  setChannelSettings(channelRowId: string, settings: ChannelSettings): Promise<void>;
+
+  // discussions
+  readDiscussion(id: string): Promise<Discussion | null>;
+  /** Discussions that are going on in a channel. */
+  openDiscussions(channelRowId: string): Promise<readonly Discussion[]>;
+  /** Discussions whose current member has shown nothing for this long (SPEC G8). */
+  lateDiscussions(patienceMs: number): Promise<readonly Discussion[]>;
+  /** Waiting begins anew for all discussions: after a start nobody could have shown anything. */
+  restartWaits(): Promise<void>;
+  /** Moves a discussion outside a turn; throws DiscussionMovedError when somebody else did first. */
+  stepDiscussion(input: StepDiscussion): Promise<readonly { readonly sessionId: string; readonly rank: number }[]>;
+
   // transcript
   readEntries(query: {
     conversationKey: string;
@@ -154,9 +181,19 @@ export interface Store {
   commitReply(claim: Claim, input: CommitReply): Promise<void>;
   startCall(claim: Claim, call: CallRef): Promise<void>;
   commitCall(claim: Claim, call: CallRef, result: ToolResult, progress: TurnProgress): Promise<void>;
-  /** Commits a bubble as the effect of a call. The call's result follows by commitCall when its pieces close. */
-  commitSend(claim: Claim, call: CallRef, delivery: NewDelivery, progress: TurnProgress): Promise<Entry>;
-  finishTurn(claim: Claim, input: FinishTurn): Promise<void>;
+  /**
+   * Commits a bubble as the effect of a call. The call's result follows by commitCall when its pieces close. A member's bubble moves its discussion
+   * in the same transaction; throws DiscussionMovedError when somebody else moved it first, and then nothing was said.
+   */
+  commitSend(
+    claim: Claim,
+    call: CallRef,
+    delivery: NewDelivery,
+    progress: TurnProgress,
+    discussion?: DiscussionMove,
+  ): Promise<Entry>;
+  /** Ends a turn; returns whom it woke. Throws DiscussionMovedError when its discussion was moved meanwhile: nothing was changed then. */
+  finishTurn(claim: Claim, input: FinishTurn): Promise<readonly { readonly sessionId: string; readonly rank: number }[]>;
   /**
    * Sessions with due mail or a turn whose worker is gone, most urgent first; one per bot is enough to ring. With `platforms`, only sessions of
    * these.

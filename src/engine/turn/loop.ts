@@ -15,8 +15,8 @@ import { afterForcedStep, decideEnd, dueReminder, mustSpeak, spokeInVain } from 
 import { runCalls } from "./run-calls.ts";
 import { joinable } from "./take-mail.ts";
 import { modelTools, SEND_TOOL } from "./tool-set.ts";
-import { entriesOf, inputFor, unseenBefore } from "./turn-input.ts";
-import { applyNodes, owesAnswer, type TurnRun, toolsOf } from "./turn-run.ts";
+import { entriesOf, inputFor, unseenFor } from "./turn-input.ts";
+import { applyNodes, memberTurnOf, owesAnswer, type TurnRun, toolsOf } from "./turn-run.ts";
 
 /** How the loop ended. `failed` carries the model's last failure. */
 export type LoopEnd =
@@ -119,6 +119,7 @@ async function commitInput(
     );
   }
   const next = joined ? { ...progress, ...joined.progress } : progress;
+  const member = joined && memberTurnOf(joined.mail);
   await run.parts.store.commitInput(run.claim, {
     turnId: run.turn.id,
     nodes,
@@ -126,12 +127,17 @@ async function commitInput(
     cursor: joined?.cursor ?? run.cursor,
     progress: next,
     ...(joined ? { authority: joined.authority, route: joined.route } : {}),
+    ...(member ? { epoch: member.epoch } : {}),
   });
   applyNodes(run, nodes);
   run.progress = next;
   if (!joined) return;
   run.cursor = joined.cursor;
   run.mail = [...run.mail, ...joined.mail];
+  if (member) {
+    run.member = member;
+    run.isSilenced = false;
+  }
   run.turn = { ...run.turn, authority: joined.authority, route: joined.route };
 }
 
@@ -142,8 +148,7 @@ async function takeJoined(run: TurnRun) {
   const mail = joinable(view.due, run.mail);
   if (mail.length === 0) return undefined;
   const entries = await entriesOf(run.parts, mail, run.control.cancel);
-  const known = new Set([...view.due, ...run.mail].flatMap((item) => item.entryId ?? []));
-  const before = await unseenBefore(store, view.conversation, run.cursor, run.bot.id, known);
+  const before = await unseenFor(run, view.conversation, mail, [...view.due, ...run.mail]);
   return inputFor(run, mail, entries, before);
 }
 
@@ -197,7 +202,7 @@ async function stepUnlessSteered(run: TurnRun): Promise<ModelReply | "steered"> 
 function requestOf(run: TurnRun): ModelRequest {
   const tools = toolsOf(run);
   return {
-    system: systemPrompt(run.bot, run.conversation),
+    system: systemPrompt(run.bot, run.conversation, run.session.teammates),
     messages: run.messages,
     tools: modelTools(tools),
     cacheKey: run.session.id,

@@ -4,7 +4,6 @@
  */
 
 import type { Adapter } from "../adapter.ts";
-import { buildInput } from "../context/build-input.ts";
 import type { Route } from "../conversation.ts";
 import { FenceLostError } from "../errors.ts";
 import { newId } from "../ids.ts";
@@ -14,9 +13,19 @@ import { nextNode } from "../state/state-chain.ts";
 import type { NewEntry, SessionView } from "../store/store.ts";
 import { finish } from "./endings.ts";
 import { type LoopEnd, runLoop } from "./loop.ts";
+import { isPassedBy } from "./member-turn.ts";
 import { authorityOf, firstBatch } from "./take-mail.ts";
-import { entriesOf, newestPersonCount, routeAfter, unseenBefore } from "./turn-input.ts";
-import { applyNodes, newProgress, placeOf, type TurnControl, type TurnParts, type TurnRun } from "./turn-run.ts";
+import { entriesOf, messageOf, newestPersonCount, routeAfter, unseenFor } from "./turn-input.ts";
+import {
+  applyNodes,
+  type MemberTurn,
+  memberTurnOf,
+  newProgress,
+  placeOf,
+  type TurnControl,
+  type TurnParts,
+  type TurnRun,
+} from "./turn-run.ts";
 
 /** A turn that was lost this often is given up with an apology instead of being tried for ever. */
 const MAX_ATTEMPTS = 8;
@@ -45,13 +54,15 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     : await begin(parts, claim, control, view, adapter);
   const status = keepStatus(run);
   try {
-    const end = run.turn.attempts > MAX_ATTEMPTS ? givenUp() : await runLoop(run);
+    const end = run.turn.attempts > MAX_ATTEMPTS ? givenUp() : (await isPassedBy(run)) ? NOTHING : await runLoop(run);
     await conclude(run, end);
   } finally {
     status.stop();
   }
   return true;
 }
+
+const NOTHING: LoopEnd = { end: "silent" };
 
 function givenUp(): LoopEnd {
   return {
@@ -87,7 +98,8 @@ async function settleSends(run: TurnRun): Promise<void> {
   for (const entryId of run.openSends) await run.parts.outbox.waitClosed(entryId, SETTLE_MS, run.control.cancel);
 }
 
-function kindOf(view: SessionView): TurnKind {
+function kindOf(view: SessionView, member: MemberTurn | undefined): TurnKind {
+  if (member) return "member";
   return view.conversation.kind === "direct" ? "main" : view.conversation.kind === "background" ? "background" : "room";
 }
 
@@ -120,6 +132,7 @@ function baseRun(
   adapter: Adapter,
   mail: Mail[],
 ): TurnRun {
+  const member = memberTurnOf(mail);
   return {
     parts,
     claim,
@@ -130,7 +143,8 @@ function baseRun(
     bot: view.bot,
     conversation: view.conversation,
     session: view.session,
-    kind: kindOf(view),
+    kind: kindOf(view, member),
+    member,
     messages: [],
     head: view.session.stateHead ?? null,
     cursor: view.session.cursor,
@@ -154,13 +168,14 @@ async function begin(
   const personCount = newestPersonCount(entries, view.conversation.personCount);
   const turn = await parts.store.beginTurn(claim, {
     turnId: newId("trn"),
+    ...groupFacts(view, mail),
     route: routeAfter(firstRoute(view, mail), mail),
     authority: authorityOf(mail),
     progress: newProgress(personCount),
     mailIds: mail.map((item) => item.id),
   });
   const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
-  const run = baseRun(parts, claim, control, view, turn, adapter, [...mail]);
+  const run = baseRun(parts, claim, control, withTeammates(view, mail), turn, adapter, [...mail]);
   run.messages = nodes.map((node) => node.message);
   await commitFirstInput(run, view, mail, entries);
   return run;
@@ -172,17 +187,9 @@ async function commitFirstInput(
   mail: readonly Mail[],
   entries: Awaited<ReturnType<typeof entriesOf>>,
 ): Promise<void> {
-  const { store, settings } = run.parts;
-  const waiting = new Set(view.due.flatMap((item) => item.entryId ?? []));
-  const before = await unseenBefore(store, view.conversation, run.cursor, run.bot.id, waiting);
-  const message = buildInput({
-    mail,
-    entries,
-    unseen: before.unseen,
-    omitted: before.omitted,
-    botId: run.bot.id,
-    guidance: settings.sendMessageGuidance,
-  });
+  const { store } = run.parts;
+  const before = await unseenFor(run, view.conversation, mail, view.due);
+  const message = messageOf(run, mail, entries, before, false);
   const node = nextNode(run.session.id, run.head, "input", message);
   await store.commitInput(run.claim, {
     turnId: run.turn.id,
@@ -193,6 +200,27 @@ async function commitFirstInput(
   });
   applyNodes(run, [node]);
   run.cursor = before.cursor;
+}
+
+/** The names that the identity of this cycle tells; fixed with the cycle's first turn (SPEC X4), later changes are told by reminders only. */
+function teammatesIn(view: SessionView, mail: readonly Mail[]): readonly string[] | undefined {
+  const body = mail[0]?.body;
+  if (body?.type !== "discussion" || view.session.stateHead || view.session.teammates) return undefined;
+  return body.roster.filter((one) => one.botId !== view.bot.id).map((one) => one.name);
+}
+
+function withTeammates(view: SessionView, mail: readonly Mail[]): SessionView {
+  const teammates = teammatesIn(view, mail);
+  return teammates ? { ...view, session: { ...view.session, teammates } } : view;
+}
+
+function groupFacts(view: SessionView, mail: readonly Mail[]) {
+  const member = memberTurnOf(mail);
+  const teammates = teammatesIn(view, mail);
+  return {
+    ...(member ? { discussionId: member.discussionId, epoch: member.epoch } : {}),
+    ...(teammates ? { teammates } : {}),
+  };
 }
 
 function firstRoute(view: SessionView, mail: readonly Mail[]): Route {

@@ -6,12 +6,14 @@
 import type { Bubble } from "../bubble.ts";
 import { prepareBubble } from "../delivery/deliver-bubble.ts";
 import { nativeChannelOf } from "../delivery/render-delivery.ts";
+import type { DiscussionMove } from "../discussion.ts";
 import type { TurnProgress } from "../session.ts";
 import type { SendState } from "../store/store.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { isAddress } from "../transcript.ts";
 import { afterSend, decideSend } from "./gate.ts";
 import { handOff } from "./hand-off.ts";
+import { refusalOf, sayInGroup, takeBackBubble } from "./member-turn.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
 
 /** The context of the call with this index in the current step. */
@@ -31,10 +33,9 @@ export function createToolContext(run: TurnRun, index: number, signal: AbortSign
 async function send(run: TurnRun, index: number, bubble: Bubble, signal: AbortSignal): Promise<ToolResult> {
   const { parts } = run;
   const decision = decideSend(run.progress, bubble, parts.settings.limits);
-  if (!decision.open) {
-    run.progress = { ...run.progress, refusedInRow: run.progress.refusedInRow + 1 };
-    return { ok: false, text: decision.text };
-  }
+  if (!decision.open) return refuse(run, decision.text);
+  const silenced = bubble.channel ? undefined : await refusalOf(run);
+  if (silenced) return refuse(run, silenced);
   const prepared = await prepareBubble(
     parts.deliver,
     {
@@ -55,11 +56,20 @@ async function send(run: TurnRun, index: number, bubble: Bubble, signal: AbortSi
   const before = run.progress;
   const progress = afterSend(before, decision.print, prepared.cardId);
   const call = { turnId: run.turn.id, step: run.step, index };
-  const entry = await parts.store.commitSend(run.claim, call, prepared.delivery, progress);
+  const { delivery } = prepared;
+  const commit = (move?: DiscussionMove) => parts.store.commitSend(run.claim, call, delivery, progress, move);
+  const isHere = delivery.conversationKey === run.conversation.key;
+  const outcome = isHere ? await sayInGroup(run, delivery.text, commit) : { ok: true as const, said: await commit() };
+  if (!outcome.ok) return refuse(run, outcome.text);
   run.progress = progress;
   parts.metrics.count("parley_bubbles_total", { type: bubble.type, outcome: "committed" });
-  parts.outbox.nudge(prepared.delivery.nativeChannel);
-  return awaitReceipt(run, entry.id, before);
+  parts.outbox.nudge(delivery.nativeChannel);
+  return awaitReceipt(run, outcome.said.id, before);
+}
+
+function refuse(run: TurnRun, text: string): ToolResult {
+  run.progress = { ...run.progress, refusedInRow: run.progress.refusedInRow + 1 };
+  return { ok: false, text };
 }
 
 /** What became of a committed bubble, as text for the model (SPEC M7). `before` = the counters before it was said, where they are known. */
@@ -68,6 +78,7 @@ export async function awaitReceipt(run: TurnRun, entryId: string, before?: TurnP
   outbox.nudge(nativeChannelOf(placeOf(run)));
   const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel);
   if (!state || state.open > 0) run.openSends.push(entryId);
+  else if (state.failed) await takeBackBubble(run);
   return receiptText(state, run, before);
 }
 
