@@ -194,6 +194,10 @@ export interface Adapter {
   ): Promise<Download | { readonly ok: false; readonly text: string; readonly retryAfterMs?: number }>;
   /** Root and most recent messages of an existing thread, oldest first, at most `limit`. */
   history(installationId: string, ref: ConversationRef, limit: number): Promise<readonly HistoryMessage[]>;
+  /** Channels this account is in, with their names where they are known; for membership that changed while nobody listened (SPEC G1). */
+  channels?(installationId: string): Promise<readonly { readonly channelId: string; readonly name?: string }[]>;
+  /** True where every bot sees every channel of the server: there several bots are a Group only when somebody says so (SPEC G1). */
+  readonly groupsOnRequest?: boolean;
   /** Native ids of the accounts in a channel. */
   members(installationId: string, channelId: string): Promise<readonly string[]>;
   health(): readonly BotHealth[];

@@ -11,6 +11,7 @@ import { createOutbox, type Outbox } from "./delivery/outbox.ts";
 import { createSecretMask, type SecretMask } from "./delivery/secret-mask.ts";
 import { createSettles, type Settles } from "./delivery/settles.ts";
 import type { GuardedFetch } from "./download.ts";
+import { passByLateMembers } from "./group/patience.ts";
 import type { InboundEvent, Receive } from "./inbound-event.ts";
 import type { Log, Metrics } from "./log.ts";
 import type { Model, Models } from "./model/model.ts";
@@ -18,9 +19,10 @@ import type { RunQueue } from "./queue/run-queue.ts";
 import { createSweeper, type SweepPass } from "./queue/sweeper.ts";
 import { createWorker } from "./queue/worker.ts";
 import { createAdapterContext } from "./routing/adapter-context.ts";
-import { createHostCards } from "./routing/host-cards.ts";
+import { createHostCards, type HostCards } from "./routing/host-cards.ts";
 import { createInstallations, type Installations } from "./routing/installations.ts";
 import { reportLostSend } from "./routing/lost-sends.ts";
+import { createMembership, type Membership } from "./routing/membership.ts";
 import { createReceive } from "./routing/router.ts";
 import { createSecretIntake, type SecretIntake } from "./routing/secret-intake.ts";
 import type { EngineSettings } from "./settings.ts";
@@ -76,6 +78,8 @@ interface Core {
   readonly settles: Settles;
   readonly outbox: Outbox;
   readonly attachments: Attachments;
+  readonly hostCards: HostCards;
+  readonly membership: Membership;
 }
 
 /** Creates an engine that does nothing until `run`. */
@@ -90,15 +94,24 @@ export function createEngine(parts: EngineParts): Engine {
     receive,
     routes,
     mask: secretMask.mask,
-    syncBots: (bots) => parts.store.syncBots(parts.settings.orgId, bots),
+    async syncBots(bots) {
+      const synced = await parts.store.syncBots(parts.settings.orgId, bots);
+      const listed = bots.map((bot) => bot.id);
+      const others = synced.map((bot) => bot.id).filter((id) => !listed.includes(id));
+      installations.setOrder([...listed, ...others]);
+      return synced;
+    },
     async connect(adapter, account) {
       adapters.set(adapter.platform, adapter);
       await adapter.start(account, createAdapterContext({ ...parts, ...core, receive, routes }, adapter, account));
+      await syncMemberships(parts, core, adapter, account);
     },
     async run() {
       await secretMask.refresh();
+      await parts.store.restartWaits();
       for (const installation of await parts.store.listInstallations()) {
-        const bot = installations.get(installation.id) ? undefined : await parts.store.readBot(installation.botId);
+        const isKnown = installations.get(installation.id) || !isActive(installations, installation.botId);
+        const bot = isKnown ? undefined : await parts.store.readBot(installation.botId);
         if (bot) installations.add(installation, bot.name);
       }
       worker.start();
@@ -116,6 +129,23 @@ export function createEngine(parts: EngineParts): Engine {
       await Promise.all([...adapters.values()].map((adapter) => adapter.stop()));
     },
   };
+}
+
+/** Bots that were taken out of the settings keep their rows, but are nobody's teammates. */
+function isActive(installations: Installations, botId: string): boolean {
+  return installations.order().length === 0 || installations.order().includes(botId);
+}
+
+/** What changed while nobody listened (SPEC G1). A list that cannot be read now is read by the sweep. */
+async function syncMemberships(parts: EngineParts, core: Core, adapter: Adapter, account: AdapterAccount) {
+  const own = core.installations
+    .all()
+    .filter((one) => one.botId === account.botId && one.platform === adapter.platform);
+  for (const installation of own) {
+    await core.membership.sync(adapter, installation).catch((error: unknown) => {
+      parts.log.debug({ botId: account.botId, error: String(error) }, "the list of channels is read later");
+    });
+  }
 }
 
 function createCore(parts: EngineParts): Core {
@@ -142,21 +172,22 @@ function createCore(parts: EngineParts): Core {
         : { ok: false, text: "Files from this platform cannot be read." };
     },
   });
-  return { adapters, installations, secretMask, secrets, settles, outbox, attachments };
+  const hostCards = createHostCards({
+    store: parts.store,
+    adapters: lookup,
+    installations,
+    nudge: outbox.nudge,
+    maxMembers: parts.settings.groups.maxMembers,
+  });
+  const membership = createMembership({ ...parts, adapters: lookup, installations, hostCards });
+  return { adapters, installations, secretMask, secrets, settles, outbox, attachments, hostCards, membership };
 }
 
 /** The router, with the mask told of every secret that comes in before anybody can speak of it. */
 function createGuardedReceive(parts: EngineParts, core: Core): Receive {
   const route = createReceive({
     ...parts,
-    installations: core.installations,
-    secrets: core.secrets,
-    hostCards: createHostCards({
-      store: parts.store,
-      adapters: (platform) => core.adapters.get(platform),
-      installations: core.installations,
-      nudge: core.outbox.nudge,
-    }),
+    ...core,
     onSettleOwed: () => void core.settles.run(),
     onFilesDue: () => void core.attachments.run(),
   });
@@ -173,11 +204,16 @@ function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
   const ringDue = async () => {
     for (const { sessionId, rank } of await store.dueSessions(200)) queue.ring(sessionId, rank);
   };
+  const lookup = (platform: string) => core.adapters.get(platform);
+  const patience = { ...parts, adapters: lookup, nudge: core.outbox.nudge, groups: parts.settings.groups };
   return [
     { name: "due mail", everyMs: 1000, run: ringDue },
     { name: "due pieces", everyMs: 1000, run: () => core.outbox.sweep() },
     { name: "owed redraws", everyMs: 1000, run: () => core.settles.run() },
     { name: "due uploads", everyMs: 1000, run: () => core.attachments.run() },
+    { name: "late members", everyMs: 2000, run: () => passByLateMembers(patience) },
+    { name: "new Groups", everyMs: 500, run: () => core.membership.announce() },
+    { name: "memberships", everyMs: 300_000, run: () => core.membership.syncAll() },
     { name: "expired cards", everyMs: 30_000, run: async () => void (await store.expireCards()) },
     { name: "secrets to mask", everyMs: 30_000, run: () => core.secretMask.refresh() },
     { name: "old rows", everyMs: 3_600_000, run: () => store.prune() },

@@ -105,7 +105,10 @@ begin
     here := here || row_id;
     perform parley_keep_channel(row_id, listed || jsonb_build_object('platform', input->'platform', 'workspaceId', input->'workspaceId',
       'channelName', listed->'name'), input->>'replyMode', 'channel(' || row_id || ')');
-    update "Channel" set "members" = "members" || bot_id where "id" = row_id and not bot_id = any ("members");
+    update "Channel" set "members" = case when ("settings"->>'told')::boolean then "members" || bot_id else array(
+        select id from unnest("members" || bot_id) with ordinality as listed (id, n)
+          order by array_position(array(select jsonb_array_elements_text(input->'order')), id) nulls last, n) end
+      where "id" = row_id and not bot_id = any ("members");
     if found then changed := changed || row_id; end if;
   end loop;
   with gone as (
@@ -117,6 +120,8 @@ begin
   return (select coalesce(jsonb_agg(to_jsonb(c) order by c."id"), '[]') from "Channel" c
     where c."id" = any (changed) or (c."id" = any (here) and cardinality(c."members") > 1));
 end $$;
+
+drop function parley_set_members(jsonb);
 
 -- As before, but new members stand behind those who came earlier, and settings may be laid over.
 create or replace function parley_meet(input jsonb) returns void language plpgsql as $$

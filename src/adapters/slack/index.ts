@@ -13,7 +13,7 @@ import type { CatchUpOptions } from "./catch-up.ts";
 import type { SlackConnection } from "./connect.ts";
 import { deliverPiece, findPiece, type SendParts, settleCard } from "./deliver.ts";
 import { toDeliveryError } from "./errors.ts";
-import { addReaction, readMembers, readThread, setWorking } from "./history.ts";
+import { addReaction, readChannels, readMembers, readThread, setWorking } from "./history.ts";
 import { createEventRoute } from "./http.ts";
 import type { IsOurs } from "./inbound-kind.ts";
 import { DELIVER_TIMEOUT_MS, MAX_TEXT_PIECES, POST_PACE } from "./limits.ts";
@@ -59,6 +59,7 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
     react: (place, nativeId, emoji) =>
       adapter.sending(place.installationId, ({ bot }) => addReaction(bot, place, nativeId, emoji)),
     history: (installationId, ref, limit) => adapter.sending(installationId, ({ bot }) => readThread(bot, ref, limit)),
+    channels: (installationId) => adapter.sending(installationId, ({ bot }) => readChannels(bot)),
     members: (installationId, channelId) => adapter.sending(installationId, ({ bot }) => readMembers(bot, channelId)),
     health: () => adapter.health(),
   };

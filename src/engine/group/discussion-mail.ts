@@ -8,7 +8,11 @@ import type { Discussion, DiscussionMove, DiscussionState, GroupMember } from ".
 import type { Wake } from "../store/store.ts";
 
 /** The move from a discussion's stored state to this one. */
-export function moveTo(discussion: Discussion, state: DiscussionState, more: Partial<DiscussionMove> = {}): DiscussionMove {
+export function moveTo(
+  discussion: Discussion,
+  state: DiscussionState,
+  more: Partial<DiscussionMove> = {},
+): DiscussionMove {
   const { id, channelId, threadKey, revision, frame } = discussion;
   const restartsWait = state.current !== discussion.state.current || state.epoch !== discussion.state.epoch;
   const cancelsMail = state.epoch !== discussion.state.epoch || state.endReason !== null;
@@ -16,7 +20,10 @@ export function moveTo(discussion: Discussion, state: DiscussionState, more: Par
 }
 
 /** Mail for the member whose turn it is; none when the discussion has ended. */
-export function wakeCurrent(move: Pick<DiscussionMove, "id" | "threadKey" | "state" | "frame">, now: number): readonly Wake[] {
+export function wakeCurrent(
+  move: Pick<DiscussionMove, "id" | "threadKey" | "state" | "frame">,
+  now: number,
+): readonly Wake[] {
   const { state, frame } = move;
   const member = frame.roster.find((one) => one.botId === state.current);
   return member ? [wakeOf(move, member, now)] : [];

@@ -27,11 +27,7 @@ export interface Speakers {
 const NOBODY: Speakers = { selected: [], named: [] };
 
 /** Speakers among `members` (configured order). A bot that is named but no member selects nobody by that. */
-export function selectSpeakers(
-  members: readonly string[],
-  activation: Activation,
-  found: AddressFindings,
-): Speakers {
+export function selectSpeakers(members: readonly string[], activation: Activation, found: AddressFindings): Speakers {
   if (found.opensWithPeople && !found.everyone) return NOBODY;
   const named = members.filter((id) => found.named.includes(id));
   if (found.everyone) return { selected: members, named };

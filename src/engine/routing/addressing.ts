@@ -7,6 +7,9 @@ import type { BotHandle } from "../bot.ts";
 import type { AddressFindings } from "../group/speakers.ts";
 import { type NamedBot, namedInText, namesEveryone } from "../handles.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
+import type { EngineSettings } from "../settings.ts";
+import type { Installations } from "./installations.ts";
+import type { MessageCase } from "./message-case.ts";
 
 /** One message and the bots it could be meant for. */
 export interface AddressingInput {
@@ -21,6 +24,25 @@ export interface AddressingInput {
   /** Bots that already take part in this conversation. */
   readonly takingPart: readonly string[];
   readonly threads: "sticky" | "strict" | "always";
+}
+
+/** The addressing question of one message. */
+export function addressingOf(
+  parts: {
+    readonly installations: Pick<Installations, "handleOf">;
+    readonly settings: Pick<EngineSettings, "threads">;
+  },
+  item: MessageCase,
+): AddressingInput {
+  return {
+    event: item.event,
+    direct: item.ref.kind === "direct",
+    inThread: item.ref.kind === "thread" && item.event.platformId !== item.ref.threadId,
+    receiver: parts.installations.handleOf(item.installation),
+    bots: item.bots,
+    takingPart: item.view.sessions.map((session) => session.botId),
+    threads: parts.settings.threads,
+  };
 }
 
 /** Bots to wake, in order of being named. Empty = silence. */

@@ -1,6 +1,6 @@
 /**
  * Commands typed as a message (SPEC T5). They are read from the raw text before anything is added to it, and only in exact short forms, so
- * that an everyday sentence with "stop" in it never stops anything. Unknown "!words" are ordinary messages.
+ * that an everyday sentence with "stop" in it never stops anything; `!group` takes one word more. Unknown "!words" are ordinary messages.
  */
 
 import type { BotHandle } from "../bot.ts";
@@ -8,15 +8,20 @@ import { fold, handleAt } from "../handles.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
 
 /** A command people can type. */
-export type Command = "stop" | "status" | "help";
+export type Command = "stop" | "status" | "help" | "group";
 
-const COMMANDS: readonly Command[] = ["stop", "status", "help"];
+const COMMANDS: readonly Command[] = ["stop", "status", "help", "group"];
+/** What can be said after `!group` (SPEC G1). */
+export type GroupChoice = "on" | "off" | "all" | "mention";
+const GROUP_CHOICES: readonly GroupChoice[] = ["on", "off", "all", "mention"];
 
 /** A command as it was typed. */
 export interface CommandCall {
   readonly command: Command;
   /** The bot named with it; absent = every bot of the conversation. */
   readonly botId?: string;
+  /** Only with `group`; absent = show it. */
+  readonly choice?: GroupChoice;
 }
 
 /** `!stop`, `@Ada stop` or `@Ada !stop`, with nothing else but space, a sign after the name and full stops or exclamation marks at the end. */
@@ -31,12 +36,13 @@ export function readCommand(
   const handle = mentioned ? undefined : handleAt(words, bots);
   const bot = mentioned ?? handle?.bot;
   const said = fold(handle?.rest ?? words).replace(bot ? /^[\s,:;]+/u : "", "");
-  const match = /^(!?)(stop|status|help)[\s.!。]*$/u.exec(said);
-  const command = COMMANDS.find((name) => name === match?.[2]);
+  const match = /^(!?)(?:(stop|status|help|group)|group (on|off|all|mention))[\s.!。]*$/u.exec(said);
+  const choice = GROUP_CHOICES.find((name) => name === match?.[3]);
+  const command = choice ? "group" : COMMANDS.find((name) => name === match?.[2]);
   if (!match || !command) return undefined;
   // "help" and "status" without "!" are words people say to a bot in earnest.
   if (match[1] === "" && !(bot && command === "stop")) return undefined;
-  return bot ? { command, botId: bot.botId } : { command };
+  return { command, ...(bot ? { botId: bot.botId } : {}), ...(choice ? { choice } : {}) };
 }
 
 function textWithout(mention: Mention | undefined, text: string): string {

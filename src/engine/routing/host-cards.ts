@@ -4,6 +4,7 @@
  */
 
 import type { Place } from "../adapter.ts";
+import type { HostCard } from "../card.ts";
 import { type AdapterLookup, nativeChannelOf, renderHostCard } from "../delivery/render-delivery.ts";
 import { newId } from "../ids.ts";
 import type { MessageEvent, StopEvent } from "../inbound-event.ts";
@@ -18,8 +19,19 @@ export interface HostCards {
   mailboxFull(item: MessageCase, botIds: readonly string[]): Promise<void>;
   /** `botId` = the bot named with the command; else the one that heard it answers. */
   commandAnswer(item: MessageCase, command: "status" | "help", botId?: string): Promise<void>;
+  /** What `!group` tells, by the bot named; with the card's controls when it is a Group. */
+  groupAnswer(item: MessageCase, botId: string, text: string, card?: HostCard): Promise<void>;
   stopAnswer(where: StopPlace, text: string): Promise<void>;
+  /** The card of a Group that has begun, by its first member (SPEC G1). */
+  group(where: ChannelPlace, botId: string, card: HostCard, dedupeKey: string): Promise<void>;
+  /** A bot that came when the Group was full. */
+  groupFull(where: ChannelPlace, botId: string, dedupeKey: string): Promise<void>;
+  /** Somebody named only bots that take no part. */
+  noPart(item: MessageCase, botIds: readonly string[]): Promise<void>;
 }
+
+/** A channel itself, outside its threads. */
+export type ChannelPlace = Pick<MessageCase, "ref" | "key">;
 
 /** Where a stop was asked for, typed or by a control. */
 export type StopPlace = Pick<MessageCase, "ref" | "key" | "installation"> & {
@@ -32,6 +44,8 @@ interface Said {
   readonly key: string;
   readonly place: Place;
   readonly text: string;
+  /** Instead of a plain notice. */
+  readonly card?: HostCard;
 }
 
 const HOUR_MS = 3_600_000;
@@ -42,6 +56,7 @@ export function createHostCards(parts: {
   readonly adapters: AdapterLookup;
   readonly installations: Installations;
   readonly nudge: (nativeChannel: string) => void;
+  readonly maxMembers: number;
 }): HostCards {
   const say = async (said: Said): Promise<void> => {
     const adapter = parts.adapters(said.place.ref.platform);
@@ -52,7 +67,8 @@ export function createHostCards(parts: {
       botId: said.botId,
       botName: parts.installations.botName(said.botId),
       place: said.place,
-      card: { kind: "notice", text: said.text, controls: [] },
+      ...(said.card ? { cardId: newId("crd") } : {}),
+      card: said.card ?? { kind: "notice", text: said.text, controls: [] },
       allowed: [],
       data: {},
     });
@@ -64,7 +80,19 @@ export function createHostCards(parts: {
     const place = { installationId: own.id, ref: item.ref, nativeReplyTo: nativeReplyTo(item) };
     return { botId: own.botId, key: item.key, place };
   };
+  const inChannel = ({ ref, key }: ChannelPlace, botId: string) => {
+    const own = parts.installations.ofBot(botId, ref);
+    return { botId, key, place: { installationId: own?.id ?? "", ref } };
+  };
+  const full = (botId: string) =>
+    `${parts.installations.botName(botId)} takes no part here: this Group has ${parts.maxMembers} members already, which is the most a Group can have. Remove one of them first.`;
   return {
+    group: (where, botId, card, dedupeKey) => say({ ...inChannel(where, botId), dedupeKey, text: card.text, card }),
+    groupFull: (where, botId, dedupeKey) => say({ ...inChannel(where, botId), dedupeKey, text: full(botId) }),
+    noPart: async (item, botIds) => {
+      for (const botId of botIds)
+        await say({ ...about(item, botId), dedupeKey: `no-part:${item.event.dedupeKey}:${botId}`, text: full(botId) });
+    },
     denied: (item, reason) =>
       say({
         ...about(item),
@@ -85,6 +113,8 @@ export function createHostCards(parts: {
         command === "help" ? helpText(about(item, botId).botId, installations) : statusText(item, installations);
       return say({ ...about(item, botId), dedupeKey: `command:${item.event.dedupeKey}`, text });
     },
+    groupAnswer: (item, botId, text, card) =>
+      say({ ...about(item, botId), dedupeKey: `command:${item.event.dedupeKey}`, text, ...(card ? { card } : {}) }),
     stopAnswer: ({ event, ref, key, installation }, text) => {
       const { platformId, opensThread } = event;
       const reply = platformId ? { nativeReplyTo: nativeReplyTo({ event: { platformId, opensThread }, ref }) } : {};
@@ -102,7 +132,7 @@ function helpText(botId: string, installations: Installations): string {
   const name = installations.botName(botId);
   return [
     `Write to ${name} here, or mention @${name} in a channel.`,
-    `\`!stop\` or \`@${name} stop\` stops the work in this conversation · \`!status\` tells what is going on · \`!help\` shows this.`,
+    `\`!stop\` or \`@${name} stop\` stops the work in this conversation · \`!status\` tells what is going on · \`!group\` tells who is in this Group and how it listens · \`!help\` shows this.`,
   ].join("\n");
 }
 

@@ -17,12 +17,21 @@ export interface Installations {
   isOurs(person: PersonRef, beside: Pick<Installation, "platform" | "workspaceId">): boolean;
   botOfPlatformId(platformId: string, beside: Pick<Installation, "platform" | "workspaceId">): string | undefined;
   botName(botId: string): string;
+  /** The configured order of bots, by which Groups speak (SPEC G4); bots that are not listed come last. */
+  setOrder(botIds: readonly string[]): void;
+  inOrder(botIds: readonly string[]): readonly string[];
+  order(): readonly string[];
+  all(): readonly Installation[];
+  /** Our accounts in a platform workspace. */
+  beside(other: Pick<Installation, "platform" | "workspaceId">): readonly Installation[];
 }
 
 /** An empty index. */
 export function createInstallations(): Installations {
   const byId = new Map<string, Installation>();
   const names = new Map<string, string>();
+  let order: readonly string[] = [];
+  const rank = (botId: string) => (order.includes(botId) ? order.indexOf(botId) : order.length);
   const beside = (other: Pick<Installation, "platform" | "workspaceId">) =>
     [...byId.values()].filter((item) => item.platform === other.platform && item.workspaceId === other.workspaceId);
   const idsOf = (item: Installation) => [item.botUserId, ...item.otherIds];
@@ -37,5 +46,12 @@ export function createInstallations(): Installations {
     isOurs: (person, other) => beside(other).some((item) => idsOf(item).includes(person.platformId)),
     botOfPlatformId: (id, other) => beside(other).find((item) => idsOf(item).includes(id))?.botId,
     botName: (botId) => names.get(botId) ?? botId,
+    setOrder(botIds) {
+      order = botIds;
+    },
+    inOrder: (botIds) => [...new Set(botIds)].sort((left, right) => rank(left) - rank(right)),
+    order: () => order,
+    all: () => [...byId.values()],
+    beside,
   };
 }

@@ -4,29 +4,62 @@
 
 import { answerFromText, type Card, choiceFromText, mayAnswer } from "../card.ts";
 import { audienceOf } from "../conversation.ts";
+import { DiscussionMovedError } from "../errors.ts";
 import type { FileRef } from "../file-ref.ts";
+import { repeated } from "../group/repeated.ts";
 import { newId } from "../ids.ts";
 import type { InboundFile, Reception } from "../inbound-event.ts";
-import type { NewMail, PendingFile, TakeIn } from "../store/store.ts";
-import { addressedBots } from "./addressing.ts";
+import type { NewMail, PendingFile, TakeIn, TakeInResult } from "../store/store.ts";
+import { addressedBots, addressingOf } from "./addressing.ts";
 import { typedAnswer } from "./answers.ts";
+import { decideInGroup, groupHere } from "./group-message.ts";
 import type { MessageCase } from "./message-case.ts";
 import { nativeReplyTo } from "./message-case.ts";
-import { replyModeOf } from "./place.ts";
+import { readPlace, replyModeOf } from "./place.ts";
 import type { RouterParts } from "./router-parts.ts";
 
 const IGNORED: Reception = { status: "ignored" };
 
-/** Decides and commits; wakes sessions after the commit. */
+/** Decides and commits; wakes sessions after the commit. In a Group it is decided again when the discussion was moved meanwhile. */
 export async function takeMessage(parts: RouterParts, item: MessageCase): Promise<Reception> {
-  const woken = wokenBots(parts, item);
+  let current = item;
+  return repeated(async () => {
+    try {
+      return await decideAndTake(parts, current);
+    } catch (error) {
+      if (error instanceof DiscussionMovedError) current = { ...item, ...(await readPlace(parts, item.event)) };
+      throw error;
+    }
+  });
+}
+
+async function decideAndTake(parts: RouterParts, item: MessageCase): Promise<Reception> {
+  const here = groupHere(parts, item);
+  const inGroup = here && decideInGroup(parts, item, here.group);
+  const woken = inGroup?.selected ?? wokenBots(parts, item);
   const typed = openWidgetAnswer(item, woken);
   const answered = typed && (await typedAnswer(parts, item, typed.card, typed.answer));
   if (answered) return answered;
+  const taken = inGroup
+    ? { ...intake(parts, item, woken), wake: inGroup.wake, ...(inGroup.move ? { discussion: inGroup.move } : {}) }
+    : intake(parts, item, woken);
+  const asks = here?.asksForGroup ? { channelSettings: { group: true } } : {};
   const stored = woken.length > 0 || item.view.sessions.length > 0;
-  const result = await parts.store.takeIn(stored ? intake(parts, item, woken) : ignoredIntake(parts, item));
+  const result = await parts.store.takeIn(stored ? { ...taken, ...asks } : ignoredIntake(parts, item));
+  if (here?.asksForGroup) parts.membership.touch(item.ref);
+  if (inGroup && woken.length === 0 && inGroup.beyond.length > 0) await parts.hostCards.noPart(item, inGroup.beyond);
   if (result.status === "ignored") return IGNORED;
   if (result.status !== "stored") return { status: "duplicate" };
+  await afterTaken(parts, item, woken, result);
+  return woken.length > 0 ? { status: "accepted" } : IGNORED;
+}
+
+async function afterTaken(
+  parts: RouterParts,
+  item: MessageCase,
+  woken: readonly string[],
+  result: Extract<TakeInResult, { status: "stored" }>,
+): Promise<void> {
   if (item.event.files.some((file) => !file.stored)) parts.onFilesDue();
   for (const { sessionId, rank } of result.woken) {
     parts.queue.ring(sessionId, rank);
@@ -34,20 +67,11 @@ export async function takeMessage(parts: RouterParts, item: MessageCase): Promis
   }
   if (woken.length > 0 && dismissedBy(item).length > 0) parts.onSettleOwed();
   if (result.full.length > 0) await parts.hostCards.mailboxFull(item, result.full);
-  return woken.length > 0 ? { status: "accepted" } : IGNORED;
 }
 
 function wokenBots(parts: RouterParts, item: MessageCase): readonly string[] {
   const { onlyBot } = item;
-  const woken = addressedBots({
-    event: item.event,
-    direct: item.ref.kind === "direct",
-    inThread: item.ref.kind === "thread" && item.event.platformId !== item.ref.threadId,
-    receiver: parts.installations.handleOf(item.installation),
-    bots: item.bots,
-    takingPart: item.view.sessions.map((session) => session.botId),
-    threads: parts.settings.threads,
-  });
+  const woken = addressedBots(addressingOf(parts, item));
   return onlyBot ? woken.filter((botId) => botId === onlyBot) : woken;
 }
 

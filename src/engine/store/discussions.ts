@@ -11,6 +11,8 @@ import type { Store } from "./store.ts";
 type DiscussionOperations = Pick<
   Store,
   | "syncMemberships"
+  | "addMembers"
+  | "removeMember"
   | "readChannel"
   | "setChannelSettings"
   | "readDiscussion"
@@ -31,6 +33,12 @@ export function createDiscussionOperations({ query, call }: Database): Discussio
     (await query<DiscussionRow>(text, values)).map(discussionOf);
   return {
     syncMemberships: async (input) => (await call<ChannelRow[]>("parley_sync_memberships", input)).map(channelOf),
+    async addMembers(ref, members, defaults) {
+      await call("parley_meet", { channelRowId: channelRowId(ref), ref, channel: { members, ...defaults } });
+    },
+    async removeMember(rowId, botId) {
+      await query(`UPDATE "Channel" SET "members" = array_remove("members", $2) WHERE "id" = $1`, [rowId, botId]);
+    },
     async readChannel(ref: Pick<ConversationRef, "platform" | "workspaceId" | "channelId">) {
       const [row] = await query<ChannelRow>(`SELECT * FROM "Channel" WHERE "id" = $1`, [channelRowId(ref)]);
       return row ? channelOf(row) : null;
@@ -46,7 +54,9 @@ export function createDiscussionOperations({ query, call }: Database): Discussio
       discussions(`SELECT * FROM "Discussion" WHERE "channelId" = $1 AND "endReason" IS NULL`, [rowId]),
     lateDiscussions: (patienceMs) => discussions(selectLate, [patienceMs]),
     async restartWaits() {
-      await query(`UPDATE "Discussion" SET "waitingSince" = now() WHERE "endReason" IS NULL AND "waitingSince" IS NOT NULL`);
+      await query(
+        `UPDATE "Discussion" SET "waitingSince" = now() WHERE "endReason" IS NULL AND "waitingSince" IS NOT NULL`,
+      );
     },
     stepDiscussion: (input) => call<Woken>("parley_step_discussion", input),
   };

@@ -88,7 +88,15 @@ export function discussionOf(row: DiscussionRow): Discussion {
   const { id, channelId, threadKey, revision } = row;
   const state = row.state as DiscussionState;
   const frame = row.frame as DiscussionFrame;
-  return { id, channelId, threadKey, revision, state, frame, ...(row.entryId === null ? {} : { entryId: row.entryId }) };
+  return {
+    id,
+    channelId,
+    threadKey,
+    revision,
+    state,
+    frame,
+    ...(row.entryId === null ? {} : { entryId: row.entryId }),
+  };
 }
 
 /** An entry of the transcript. */

@@ -15,7 +15,7 @@ export type HotOperation =
   | "parley_amend"
   | "parley_request_stop"
   | "parley_add_context"
-  | "parley_set_members"
+  | "parley_meet"
   | "parley_post_mail"
   | "parley_post_host_card"
   | "parley_claim"

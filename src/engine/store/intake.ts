@@ -12,14 +12,7 @@ import type { AmendResult, NewEntry, PlaceView, SealedSecret, Store, TakeIn, Tak
 
 type IntakeOperations = Pick<
   Store,
-  | "readPlace"
-  | "takeIn"
-  | "amendMessage"
-  | "requestStop"
-  | "addContext"
-  | "setChannelMembers"
-  | "postMail"
-  | "postHostCard"
+  "readPlace" | "takeIn" | "amendMessage" | "requestStop" | "addContext" | "postMail" | "postHostCard"
 >;
 
 interface PlaceRow {
@@ -89,9 +82,6 @@ export function createIntakeOperations({ call }: Database): IntakeOperations {
     requestStop: (input) => call("parley_request_stop", input),
     addContext: async (conversationKey, entries) => {
       await call("parley_add_context", { conversationKey, entries: entries.map(withId) });
-    },
-    setChannelMembers: async (ref, botIds, defaults) => {
-      await call("parley_set_members", { channelRowId: channelRowId(ref), ref, botIds, ...defaults });
     },
     postMail: (input) => call<boolean>("parley_post_mail", input),
     postHostCard: (input) => call<boolean>("parley_post_host_card", input),

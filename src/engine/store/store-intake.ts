@@ -2,8 +2,7 @@
 
 import type { Bot, Installation } from "../bot.ts";
 import type { Card, CardAnswer, CardState } from "../card.ts";
-import type { Channel, Conversation, ConversationRef, ReplyMode } from "../conversation.ts";
-import type { ChannelSettings } from "../conversation.ts";
+import type { Channel, ChannelSettings, Conversation, ConversationRef, ReplyMode } from "../conversation.ts";
 import type { Discussion, DiscussionMove } from "../discussion.ts";
 import type { FileRef } from "../file-ref.ts";
 import type { MailBody, MailKind } from "../mail.ts";

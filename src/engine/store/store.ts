@@ -9,8 +9,8 @@ import type { KeyValueStore } from "../adapter.ts";
 import type { Bot, Installation } from "../bot.ts";
 import type { Card } from "../card.ts";
 import type { Channel, ChannelSettings, ConversationRef, ReplyMode } from "../conversation.ts";
-import type { FileRef } from "../file-ref.ts";
 import type { Discussion, DiscussionMove } from "../discussion.ts";
+import type { FileRef } from "../file-ref.ts";
 import type { PersonRef } from "../person.ts";
 import type { Claim, Turn, TurnProgress } from "../session.ts";
 import type { ToolResult } from "../tool.ts";
@@ -110,11 +110,6 @@ export interface Store {
     conversationKey: string;
   }): Promise<{ readonly first: boolean; readonly renewed: number; readonly busy: number }>;
   addContext(conversationKey: string, entries: readonly NewEntry[]): Promise<void>;
-  setChannelMembers(
-    ref: ConversationRef,
-    botIds: readonly string[],
-    defaults: { replyMode: ReplyMode; audience: string },
-  ): Promise<void>;
 
   /** Writes which of these channels the bot is in; returns the channels that changed or have two or more bots, as they are now (SPEC G1). */
   syncMemberships(input: {
@@ -123,7 +118,16 @@ export interface Store {
     botId: string;
     channels: readonly { readonly channelId: string; readonly name?: string }[];
     replyMode: ReplyMode;
+    /** Configured order of bots: who is in before the channel became a Group stands in it. */
+    order: readonly string[];
   }): Promise<readonly Channel[]>;
+  /** Bots that are in a channel; those not known yet stand behind the others. */
+  addMembers(
+    ref: ConversationRef,
+    botIds: readonly string[],
+    defaults: { replyMode: ReplyMode; audience: string },
+  ): Promise<void>;
+  removeMember(channelRowId: string, botId: string): Promise<void>;
   readChannel(ref: Pick<ConversationRef, "platform" | "workspaceId" | "channelId">): Promise<Channel | null>;
   /** Lays settings over those of a channel that is known. */
   setChannelSettings(channelRowId: string, settings: ChannelSettings): Promise<void>;
@@ -193,7 +197,10 @@ export interface Store {
     discussion?: DiscussionMove,
   ): Promise<Entry>;
   /** Ends a turn; returns whom it woke. Throws DiscussionMovedError when its discussion was moved meanwhile: nothing was changed then. */
-  finishTurn(claim: Claim, input: FinishTurn): Promise<readonly { readonly sessionId: string; readonly rank: number }[]>;
+  finishTurn(
+    claim: Claim,
+    input: FinishTurn,
+  ): Promise<readonly { readonly sessionId: string; readonly rank: number }[]>;
   /**
    * Sessions with due mail or a turn whose worker is gone, most urgent first; one per bot is enough to ring. With `platforms`, only sessions of
    * these.

@@ -7,6 +7,7 @@ import type { HostCard } from "../card.ts";
 import { nativeChannelOf, renderHostCard } from "../delivery/render-delivery.ts";
 import type { DiscussionMove } from "../discussion.ts";
 import { groupDelivery } from "../group/group-cards.ts";
+import { repeated } from "../group/repeated.ts";
 import { newId } from "../ids.ts";
 import type { ModelReply } from "../model/model.ts";
 import type { TurnOutcome } from "../session.ts";
@@ -14,7 +15,7 @@ import { nextNode } from "../state/state-chain.ts";
 import type { NewDelivery, StateNode } from "../store/store.ts";
 import type { LoopEnd } from "./loop.ts";
 import { resultsMessage } from "./loop.ts";
-import { handoverOf, repeated } from "./member-turn.ts";
+import { handoverOf } from "./member-turn.ts";
 import { owesAnswer, placeOf, type TurnRun } from "./turn-run.ts";
 
 /** Commits the end of a turn that was not handed to another process. */

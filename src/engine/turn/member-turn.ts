@@ -5,16 +5,13 @@
 
 import type { HostCard } from "../card.ts";
 import type { Discussion, DiscussionMove } from "../discussion.ts";
-import { DiscussionMovedError } from "../errors.ts";
 import { afterBubble, afterLostBubble, afterTurn } from "../group/discussion.ts";
 import { continueCard, moveTo, wakeCurrent } from "../group/discussion-mail.ts";
 import { mayBubble } from "../group/group-limits.ts";
+import { repeated } from "../group/repeated.ts";
 import { codeRanges, namedInText } from "../handles.ts";
 import type { Wake } from "../store/store.ts";
 import type { TurnRun } from "./turn-run.ts";
-
-/** How often a move is decided again before the turn gives up and is tried from its stored state. */
-const MAX_MOVES = 20;
 
 /** What a refused member is told, as text for the model; undefined when it may speak now. */
 export async function refusalOf(run: TurnRun): Promise<string | undefined> {
@@ -90,15 +87,4 @@ export async function isPassedBy(run: TurnRun): Promise<boolean> {
 
 async function discussionOf(run: TurnRun): Promise<Discussion | null> {
   return run.member ? run.parts.store.readDiscussion(run.member.discussionId) : null;
-}
-
-/** Decides again for as long as others are faster. */
-export async function repeated<Result>(decide: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await decide();
-    } catch (error) {
-      if (!(error instanceof DiscussionMovedError) || attempt >= MAX_MOVES) throw error;
-    }
-  }
 }

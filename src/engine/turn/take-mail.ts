@@ -22,9 +22,7 @@ export function joinable(due: readonly Mail[], taken: readonly Mail[]): readonly
 function belongTogether(own: Mail, mail: Mail): boolean {
   if (mail.body.type === "discussion")
     return own.body.type === "discussion" && own.body.discussionId === mail.body.discussionId;
-  return (
-    own.kind === "person" && mail.kind === "person" && own.authorId === mail.authorId && own.route === mail.route
-  );
+  return own.kind === "person" && mail.kind === "person" && own.authorId === mail.authorId && own.route === mail.route;
 }
 
 /** The lowest role among the people served, and who they are. Mail of nobody acts as a member; a person whose role is not known, as a guest. */

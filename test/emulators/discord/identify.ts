@@ -129,7 +129,8 @@ function begin(world: World, link: Link, bot: Bot, intents: number, shard: [numb
     _trace: ["emulator"],
   });
   if (!(intents & INTENTS.guilds)) return;
-  for (const guild of guilds) if (!guild.heldFor.has(bot)) push(world, session, "GUILD_CREATE", guildJson(world, guild, bot));
+  for (const guild of guilds)
+    if (!guild.heldFor.has(bot)) push(world, session, "GUILD_CREATE", guildJson(world, guild, bot));
 }
 
 /** Guilds a bot is in. */
