@@ -25,16 +25,14 @@ export interface DiscussionState {
   readonly current: string | null;
   /** Said something in this epoch. */
   readonly heard: readonly string[];
-  /** Had a turn in this epoch. */
+  /** Had a turn in this epoch and ended it. */
   readonly served: readonly string[];
   /** Failed or took too long in this epoch; the rounds pass them by. */
   readonly out: readonly string[];
-  /** Mentioned by a teammate and without a turn since. */
+  /** Mentioned by a teammate and without a turn since; members or not. */
   readonly called: readonly string[];
   /** Still at work beside the round, with the bubbles each may still say. */
   readonly apart: Readonly<Record<string, number>>;
-  /** Bubbles of others since a member's turn began. */
-  readonly unread: Readonly<Record<string, number>>;
   /** Bubbles of this epoch, of this round, of the current turn. */
   readonly total: number;
   readonly inRound: number;

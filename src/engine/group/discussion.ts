@@ -5,7 +5,7 @@
  */
 
 import type { DiscussionState, EndReason, GroupMember } from "../discussion.ts";
-import type { GroupLimits } from "./group-limits.ts";
+import { type GroupLimits, keptFor } from "./group-limits.ts";
 import type { Speakers } from "./speakers.ts";
 
 /** Everybody who may be called in, in configured order. */
@@ -33,7 +33,6 @@ export function beginDiscussion(
       out: [],
       called: [],
       apart: {},
-      unread: {},
       total: 0,
       inRound: 0,
       inTurn: 0,
@@ -41,6 +40,7 @@ export function beginDiscussion(
       owed: [],
     },
     order[0] ?? "",
+    roster,
   );
 }
 
@@ -55,11 +55,9 @@ export function afterBubble(
   const isCurrent = state.current === botId;
   return {
     ...state,
-    members: inOrder(roster, [...state.members, ...called]),
     heard: add(state.heard, botId),
     called: [...new Set([...state.called, ...called])],
     apart: isCurrent ? state.apart : { ...state.apart, [botId]: Math.max(0, (state.apart[botId] ?? 0) - 1) },
-    unread: countUnread(state, botId, 1),
     total: state.total + 1,
     inRound: state.inRound + 1,
     inTurn: isCurrent ? state.inTurn + 1 : state.inTurn,
@@ -74,7 +72,6 @@ export function afterLostBubble(state: DiscussionState, botId: string): Discussi
     ...state,
     ...(isCurrent && state.round === 1 && state.inTurn <= 1 ? { heard: state.heard.filter((id) => id !== botId) } : {}),
     apart: isCurrent || beside === undefined ? state.apart : { ...state.apart, [botId]: beside + 1 },
-    unread: countUnread(state, botId, -1),
     total: Math.max(0, state.total - 1),
     inRound: Math.max(0, state.inRound - 1),
     inTurn: isCurrent ? Math.max(0, state.inTurn - 1) : state.inTurn,
@@ -87,22 +84,33 @@ export function afterTurn(
   botId: string,
   outcome: "done" | "failed",
   limits: GroupLimits,
+  roster: Roster,
 ): DiscussionState {
   const { [botId]: _ended, ...apart } = state.apart;
-  const rest = { ...state, apart, out: outcome === "failed" ? add(state.out, botId) : state.out };
-  return state.endReason === null && state.current === botId ? advance(rest, limits) : rest;
+  const out = outcome === "failed" ? add(state.out, botId) : state.out;
+  const rest = { ...state, apart, out, served: add(state.served, botId) };
+  return state.endReason === null && state.current === botId ? advance(rest, limits, roster) : rest;
 }
 
 /** The current member shows nothing: the round goes on without it, and it may still say its bubbles beside it (SPEC G8). */
-export function afterLate(state: DiscussionState, limits: GroupLimits): DiscussionState {
+export function afterLate(state: DiscussionState, limits: GroupLimits, roster: Roster): DiscussionState {
   const { current } = state;
   if (current === null) return state;
   const left = Math.max(0, limits.maxPerTurn - state.inTurn);
-  return advance({ ...state, out: add(state.out, current), apart: { ...state.apart, [current]: left } }, limits);
+  return advance(
+    { ...state, out: add(state.out, current), apart: { ...state.apart, [current]: left } },
+    limits,
+    roster,
+  );
 }
 
 /** Somebody left the Group. */
-export function afterLeaving(state: DiscussionState, botId: string, limits: GroupLimits): DiscussionState {
+export function afterLeaving(
+  state: DiscussionState,
+  botId: string,
+  limits: GroupLimits,
+  roster: Roster,
+): DiscussionState {
   const { [botId]: _gone, ...apart } = state.apart;
   const without = (ids: readonly string[]) => ids.filter((id) => id !== botId);
   const rest = {
@@ -113,7 +121,7 @@ export function afterLeaving(state: DiscussionState, botId: string, limits: Grou
     order: without(state.order),
     called: without(state.called),
   };
-  return state.current === botId ? advance(rest, limits) : rest;
+  return state.current === botId ? advance(rest, limits, roster) : rest;
 }
 
 /** A person's new message in a running discussion. */
@@ -154,36 +162,40 @@ export function inOrder(roster: Roster, ids: readonly string[]): readonly string
 }
 
 /** The next turn, or the end. */
-function advance(state: DiscussionState, limits: GroupLimits): DiscussionState {
-  const order = state.order.filter((id) => !state.out.includes(id) && hasNews(state, id));
-  const called = state.called.filter((id) => !state.out.includes(id) && state.members.includes(id));
-  const unheard = called.find((id) => !state.heard.includes(id));
-  const next = unheard ?? order[0];
-  const owed = inOrder(asRoster(state.members), [...called, ...order]);
+function advance(state: DiscussionState, limits: GroupLimits, roster: Roster): DiscussionState {
+  const order = state.order.filter((id) => !state.out.includes(id) && mayAddSomething(state, id));
+  const called = state.called.filter((id) => !state.out.includes(id));
+  const next = called.find((id) => !state.heard.includes(id) && hasRoom(state, id, limits)) ?? order[0];
+  const owed = inOrder(roster, [...called, ...order]);
   if (state.total >= limits.maxBubbles) return end(state, "limit", owed);
-  if (next !== undefined) return giveTurn({ ...state, order }, next);
+  if (next !== undefined) return giveTurn({ ...state, order }, next, roster);
   if (state.inRound === 0) return end(state, state.heard.length === 0 && allFailed(state) ? "failed" : "passed", []);
   if (state.round >= limits.maxRounds) return end(state, "limit", owed);
-  return advance({ ...state, round: state.round + 1, inRound: 0, order: rotated(state.members, state.round) }, limits);
+  const further = { ...state, round: state.round + 1, inRound: 0, order: rotated(state.members, state.round) };
+  return advance(further, limits, roster);
 }
 
-/** A member that has not had its turn, was called, or can read something new. Whoever has nothing new to read would only pass. */
-function hasNews(state: DiscussionState, botId: string): boolean {
-  return !state.served.includes(botId) || state.called.includes(botId) || (state.unread[botId] ?? 0) > 0;
+/** Alone among itself a member has nothing new to read after its turn, and would only go on talking. */
+function mayAddSomething(state: DiscussionState, botId: string): boolean {
+  return !state.served.includes(botId) || state.called.includes(botId) || state.members.length > 1;
+}
+
+/** A teammate that was called in must not take what is kept for those the person chose (SPEC G4). */
+function hasRoom(state: DiscussionState, botId: string, limits: GroupLimits): boolean {
+  return state.members.includes(botId) || limits.maxBubbles - state.total > keptFor(state, botId).length;
 }
 
 function allFailed(state: DiscussionState): boolean {
   return state.members.every((id) => state.out.includes(id));
 }
 
-function giveTurn(state: DiscussionState, botId: string): DiscussionState {
+function giveTurn(state: DiscussionState, botId: string, roster: Roster): DiscussionState {
   return {
     ...state,
+    members: inOrder(roster, [...state.members, botId]),
     current: botId,
     order: state.order.filter((id) => id !== botId),
-    served: add(state.served, botId),
     called: state.called.filter((id) => id !== botId),
-    unread: { ...state.unread, [botId]: 0 },
     inTurn: 0,
   };
 }
@@ -192,22 +204,10 @@ function end(state: DiscussionState, endReason: EndReason, owed: readonly string
   return { ...state, current: null, order: [], apart: {}, endReason, owed };
 }
 
-function countUnread(state: DiscussionState, speaker: string, step: number): Readonly<Record<string, number>> {
-  const others = Object.entries(state.unread).filter(([id]) => id !== speaker);
-  return {
-    ...state.unread,
-    ...Object.fromEntries(others.map(([id, count]) => [id, Math.max(0, count + step)])),
-  };
-}
-
 /** The configured order, beginning one further on with each round (SPEC G4). */
 function rotated(members: readonly string[], by: number): readonly string[] {
   const at = members.length > 0 ? by % members.length : 0;
   return [...members.slice(at), ...members.slice(0, at)];
-}
-
-function asRoster(ids: readonly string[]): Roster {
-  return ids.map((botId) => ({ botId }));
 }
 
 function add(ids: readonly string[], id: string): readonly string[] {

@@ -33,21 +33,20 @@ export function mayBubble(state: DiscussionState, botId: string, limits: GroupLi
     return refusal(`you have reached the limit of ${limits.maxPerTurn} messages for one turn in a Group.`);
   const left = limits.maxBubbles - state.total;
   if (left <= 0) return refusal(`the discussion has reached its limit of ${limits.maxBubbles} messages.`);
-  const isOwnFirst = state.members.includes(botId) && !state.heard.includes(botId) && !state.out.includes(botId);
-  if (!isOwnFirst && left <= keptFor(state, botId).length)
+  const called = state.called.filter((id) => !state.members.includes(id) && !state.out.includes(id));
+  if (!isKeptFor(state, botId) && left <= keptFor(state, botId).length + called.length)
     return refusal("the messages that are left are kept for teammates who have not spoken yet.");
   return { open: true };
 }
 
-/** Members other than this one that have not had their say and for whom a bubble is kept. */
+/** Members other than this one for whom a bubble is kept. */
 export function keptFor(state: DiscussionState, botId: string): readonly string[] {
-  return state.members.filter(
-    (id) =>
-      id !== botId &&
-      !state.heard.includes(id) &&
-      !state.out.includes(id) &&
-      (!state.served.includes(id) || id === state.current),
-  );
+  return state.members.filter((id) => id !== botId && isKeptFor(state, id));
+}
+
+/** A bubble is kept for a member until it has spoken or its first turn is over. */
+function isKeptFor({ members, heard, served, out }: DiscussionState, botId: string): boolean {
+  return members.includes(botId) && ![...heard, ...served, ...out].includes(botId);
 }
 
 function refusal(why: string): BubbleDecision {

@@ -35,7 +35,7 @@ async function passBy(parts: PatienceParts, discussion: Discussion): Promise<voi
   const adapter = parts.adapters(discussion.frame.ref.platform);
   const late = discussion.frame.roster.find((member) => member.botId === discussion.state.current);
   if (!adapter || !late) return;
-  const move = moveTo(discussion, afterLate(discussion.state, parts.groups));
+  const move = moveTo(discussion, afterLate(discussion.state, parts.groups, discussion.frame.roster));
   const more = continueCard(move);
   const goesOn = move.state.endReason ? "" : " The others go on.";
   const line = { kind: "notice" as const, text: `${late.name} is taking longer than expected.${goesOn}`, controls: [] };

@@ -165,8 +165,8 @@ async function leave(parts: MembershipParts, rowId: string, botId: string): Prom
   await repeated(async () => {
     for (const discussion of await parts.store.openDiscussions(rowId)) {
       if (!discussion.state.members.includes(botId)) continue;
-      const state = afterLeaving(discussion.state, botId, parts.settings.groups);
       const roster = discussion.frame.roster.filter((member) => member.botId !== botId);
+      const state = afterLeaving(discussion.state, botId, parts.settings.groups, roster);
       const move = moveTo(discussion, state, { frame: { ...discussion.frame, roster } });
       const goesOn = state.current !== null && state.current !== discussion.state.current;
       const wake = goesOn ? wakeCurrent(move, parts.clock.now()) : [];

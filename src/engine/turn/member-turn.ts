@@ -70,7 +70,8 @@ export async function handoverOf(run: TurnRun, outcome: "done" | "failed"): Prom
   const { current, epoch, apart } = discussion.state;
   if (current !== botId && apart[botId] === undefined) return undefined;
   if (current === botId && epoch !== run.member?.epoch) return undefined;
-  const move = moveTo(discussion, afterTurn(discussion.state, botId, outcome, run.parts.settings.groups));
+  const { groups } = run.parts.settings;
+  const move = moveTo(discussion, afterTurn(discussion.state, botId, outcome, groups, discussion.frame.roster));
   const wake = current === botId ? wakeCurrent(move, run.parts.clock.now()) : [];
   const card = continueCard(move);
   return { move, wake, ...(card ? { card } : {}) };
