@@ -47,7 +47,7 @@ function wakeOf(
         discussionId: id,
         epoch: state.epoch,
         round: state.round,
-        named: state.named.includes(botId),
+        named: state.named.includes(botId) && !state.heard.includes(botId),
         persons: frame.persons,
         roster: frame.roster.map(({ botId, name }) => ({ botId, name })),
         ...(frame.nativeReplyTo ? { nativeReplyTo: frame.nativeReplyTo } : {}),

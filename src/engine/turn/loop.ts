@@ -61,6 +61,7 @@ async function afterReply(
 function endAfterCalls(run: TurnRun): LoopEnd | undefined {
   const { limits } = run.parts.settings;
   if (run.progress.waitingCardId) return { end: "waiting" };
+  if (run.isSilenced && run.progress.refusedInRow > 1) return { end: run.progress.bubbles > 0 ? "sent" : "silent" };
   if (spokeInVain(run.progress)) return { end: "unanswered" };
   if (mustEnd(run.progress, limits)) return run.progress.bubbles > 0 ? { end: "cap", text: "" } : { end: "unanswered" };
   if (run.step >= limits.maxSteps) return { end: "cap", text: `I stopped after ${limits.maxSteps} steps.` };
