@@ -165,7 +165,7 @@ export function inOrder(roster: Roster, ids: readonly string[]): readonly string
 function advance(state: DiscussionState, limits: GroupLimits, roster: Roster): DiscussionState {
   const order = state.order.filter((id) => !state.out.includes(id) && mayAddSomething(state, id));
   const called = state.called.filter((id) => !state.out.includes(id));
-  const next = called.find((id) => !state.heard.includes(id) && hasRoom(state, id, limits)) ?? order[0];
+  const next = called.find((id) => !state.heard.includes(id) && canBeAdmitted(state, id, limits)) ?? order[0];
   const owed = inOrder(roster, [...called, ...order]);
   if (state.total >= limits.maxBubbles) return end(state, "limit", owed);
   if (next !== undefined) return giveTurn({ ...state, order }, next, roster);
@@ -181,7 +181,7 @@ function mayAddSomething(state: DiscussionState, botId: string): boolean {
 }
 
 /** A teammate that was called in must not take what is kept for those the person chose (SPEC G4). */
-function hasRoom(state: DiscussionState, botId: string, limits: GroupLimits): boolean {
+function canBeAdmitted(state: DiscussionState, botId: string, limits: GroupLimits): boolean {
   return state.members.includes(botId) || limits.maxBubbles - state.total > keptFor(state, botId).length;
 }
 

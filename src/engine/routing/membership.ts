@@ -82,7 +82,17 @@ export function createMembership(parts: MembershipParts): Membership {
     for (const channel of channels) known.add(channelRowId({ platform, workspaceId, channelId: channel.channelId }));
     for (const channel of changed) touch(refOf(channel));
   };
+  const look = async (ref: ConversationRef, installation: Installation) => {
+    const rowId = channelRowId(ref);
+    if (ref.kind === "direct" || known.has(rowId) || installations.beside(installation).length < 2) return;
+    const found = await membersNow(parts, ref, installation);
+    if (!found) return;
+    known.add(rowId);
+    await store.addMembers(ref, found, defaultsOf(settings, ref));
+    touch(ref);
+  };
   return {
+    look,
     isOnRequest,
     touch,
     groupOf: group,
@@ -94,22 +104,16 @@ export function createMembership(parts: MembershipParts): Membership {
           await sync(adapter, installation).catch((error: unknown) => logFailure(parts, installation, error));
       }
     },
-    async look(ref, installation) {
-      const rowId = channelRowId(ref);
-      if (ref.kind === "direct" || known.has(rowId) || installations.beside(installation).length < 2) return;
-      const found = await membersNow(parts, ref, installation);
-      if (!found) return;
-      known.add(rowId);
-      await store.addMembers(ref, found, defaultsOf(settings, ref));
-      touch(ref);
-    },
     async note(event) {
       const installation = installations.get(event.installationId);
       const botId = installation && installations.botOfPlatformId(event.platformId, installation);
       if (!botId) return { status: "ignored" };
       const ref = event.conversation;
-      if (event.change === "joined") await store.addMembers(ref, [botId], defaultsOf(settings, ref));
-      else await leave(parts, channelRowId(ref), botId);
+      if (event.change === "left") await leave(parts, channelRowId(ref), botId);
+      else {
+        await look(ref, installation);
+        await store.addMembers(ref, [botId], defaultsOf(settings, ref));
+      }
       touch(ref);
       return { status: "accepted" };
     },
