@@ -34,7 +34,8 @@ export interface OutboxParts {
   readonly onClosed: (closed: ClosedPiece, problem?: string) => void;
 }
 
-const LEASE_MS = 90_000;
+/** Renewed while an attempt runs, so that a channel whose sender died is taken over soon. */
+const LEASE_MS = 15_000;
 const MAX_ATTEMPTS = 12;
 const MAX_BACKOFF_MS = 60_000;
 /** An attempt that hangs is given up after the adapter's own limit and this. */
@@ -127,7 +128,7 @@ async function drainChannel(parts: OutboxParts, nativeChannel: string, stop: Abo
   while (!stop.aborted) {
     const claim = await parts.store.claimSender({ nativeChannel, owner: parts.owner, leaseMs: LEASE_MS });
     if (!claim) return 0;
-    const next = await parts.store.nextPiece(nativeChannel);
+    const next = await parts.store.nextPiece(nativeChannel, claim.takenOver ? attemptLimit(parts, nativeChannel) : 0);
     if (!next || next.dueInMs > 0) {
       await parts.store.releaseSender(claim);
       return next?.dueInMs ?? 0;
@@ -137,10 +138,31 @@ async function drainChannel(parts: OutboxParts, nativeChannel: string, stop: Abo
   return 0;
 }
 
+/** After a take-over the former sender may be alive and in the middle of a request: its attempt must be over before it is looked up. */
+function attemptLimit(parts: OutboxParts, nativeChannel: string): number {
+  return parts.adapters(nativeChannel.split(":")[0] ?? "")?.deliverTimeoutMs ?? 0;
+}
+
+/** Keeps the claim while `work` runs. A renewal that fails is repeated; when the lease is lost all the same, the fence stops this sender's writes. */
+async function keepingClaim<T>(parts: OutboxParts, claim: SenderClaim, work: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const renew = async () => {
+    for (;;) {
+      await parts.clock.delay(LEASE_MS / 3, over.signal);
+      if (over.signal.aborted) return;
+      await parts.store
+        .claimSender({ nativeChannel: claim.nativeChannel, owner: parts.owner, leaseMs: LEASE_MS })
+        .catch((error: unknown) => parts.log.warn({ error: String(error) }, "sender's lease not renewed"));
+    }
+  };
+  void renew();
+  return work.finally(() => over.abort());
+}
+
 async function sendPiece(parts: OutboxParts, claim: SenderClaim, piece: OutboxPiece, lookUp: boolean): Promise<void> {
   const adapter = parts.adapters(piece.platform);
   const close = adapter
-    ? await attempt(parts, adapter, claim, piece, lookUp)
+    ? await keepingClaim(parts, claim, attempt(parts, adapter, claim, piece, lookUp))
     : retryLater(piece, `The ${piece.platform} connection is not running.`, false);
   parts.metrics.count("parley_pieces_total", { platform: piece.platform, outcome: close.to });
   if (close.to !== "sent") parts.log.warn({ pieceId: piece.id, to: close.to, why: close.text }, "piece not sent");

@@ -14,7 +14,7 @@ import { identify, resume } from "./identify.ts";
 import { answerMemberRequest } from "./member-chunks.ts";
 import type { Bot } from "./model.ts";
 import type { Link } from "./sessions.ts";
-import { sendFrame } from "./sessions.ts";
+import { closeLink, sendFrame } from "./sessions.ts";
 import type { World } from "./world.ts";
 import { later } from "./world.ts";
 
@@ -96,11 +96,6 @@ function watchHeartbeat(world: World, link: Link): void {
     if (late && !link.silent) closeLink(link, 4009, "Session timed out.");
     else watchHeartbeat(world, link);
   });
-}
-
-/** Closes a connection with one of Discord's codes. */
-export function closeLink(link: Link, code: number, reason = ""): void {
-  link.socket.close(code, reason);
 }
 
 function lose(link: Link, code: number): void {

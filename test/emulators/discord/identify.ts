@@ -5,10 +5,9 @@
  */
 import type { Fields } from "../loopback.ts";
 import { asFields, asList, asText } from "../loopback.ts";
-import { closeLink } from "./gateway.ts";
 import type { Bot, Guild } from "./model.ts";
 import type { Link, Session } from "./sessions.ts";
-import { INTENTS, onShard, push, sendFrame } from "./sessions.ts";
+import { closeLink, INTENTS, onShard, push, sendFrame } from "./sessions.ts";
 import { guildJson, userJson } from "./wire.ts";
 import type { World } from "./world.ts";
 import { randomText } from "./world.ts";

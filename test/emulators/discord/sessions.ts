@@ -165,3 +165,8 @@ export function sendFrame(link: Link, frame: Fields): void {
   link.deflate.write(text);
   link.deflate.flush();
 }
+
+/** Closes a connection with one of Discord's codes. */
+export function closeLink(link: Link, code: number, reason = ""): void {
+  link.socket.close(code, reason);
+}
