@@ -222,7 +222,7 @@ class Connection implements SlackConnection {
   }
 
   #onRateLimited(): void {
-    this.#parts.context.metrics.count("slack_events_dropped_by_slack");
+    this.#parts.context.metrics.count("parley_slack_events_dropped_by_slack_total");
     this.#log.error({}, "slack dropped events: more than 30,000 in an hour");
   }
 

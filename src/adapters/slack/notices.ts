@@ -37,7 +37,7 @@ export async function tellPrivately(
     });
   } catch (error) {
     if (await respond(bot, listener, shown)) return;
-    bot.context.metrics.count("slack_untold_notices");
+    bot.context.metrics.count("parley_slack_untold_notices_total");
     bot.log.warn({ code: problemOf(error).code }, "a private notice could not be shown");
   }
 }
