@@ -171,7 +171,8 @@ function createGuardedReceive(parts: EngineParts, core: Core): Receive {
 function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
   const { store, queue } = parts;
   const ringDue = async () => {
-    for (const { sessionId, rank } of await store.dueSessions(200)) queue.ring(sessionId, rank);
+    for (const { sessionId, rank } of await store.dueSessions(200, [...core.adapters.keys()]))
+      queue.ring(sessionId, rank);
   };
   return [
     { name: "due mail", everyMs: 1000, run: ringDue },
@@ -197,6 +198,7 @@ function createTurnWorker(parts: EngineParts, core: Core) {
   return createWorker({
     ...parts,
     limits: parts.settings.limits,
+    platforms: () => [...core.adapters.keys()],
     runTurn: (claim, running) => runTurn(turnParts, claim, running),
   });
 }

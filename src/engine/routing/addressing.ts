@@ -84,10 +84,11 @@ function isMentioned(bot: BotHandle, mention: Mention): boolean {
 function handlesIn(input: AddressingInput): { botId: string; at: number }[] {
   const { text, quoted, mentions } = input.event;
   const closed = [...quoted, ...mentions, ...linkRanges(text)];
+  const handles = handlesAmong(input.bots);
   const found: { botId: string; at: number }[] = [];
   for (const match of text.matchAll(HANDLE_SIGN)) {
     if (closed.some((range) => match.index >= range.start && match.index < range.end)) continue;
-    const bot = handleAt(text.slice(match.index), input.bots)?.bot;
+    const bot = findHandle(fold(text.slice(match.index, match.index + HANDLE_WINDOW)), handles)?.bot;
     if (bot) found.push({ botId: bot.botId, at: match.index });
   }
   return found;
@@ -103,17 +104,30 @@ const GOES_ON = new RegExp(`^(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}_]|[./](?=[\
 /** Longest stretch in which a handle is looked for, characters. */
 const HANDLE_WINDOW = 200;
 
-/** The bot whose handle `text` begins with ("@Ada …"), and the folded text behind it. Longest handle first, so "@Ada Lovelace" is not taken for "@Ada". */
-export function handleAt(
+interface Handle {
+  readonly bot: BotHandle;
+  /** Folded, with its "@". */
+  readonly sign: string;
+}
+
+/** All handles, the longest first, so that "@Ada Lovelace" is not taken for "@Ada". */
+function handlesAmong(bots: readonly BotHandle[]): readonly Handle[] {
+  const all = bots.flatMap((bot) => handlesOf(bot, bots).map((handle) => ({ bot, sign: `@${handle}` })));
+  return all.sort((a, b) => b.sign.length - a.sign.length);
+}
+
+function findHandle(start: string, handles: readonly Handle[]): Handle | undefined {
+  return handles.find(({ sign }) => start.startsWith(sign) && !GOES_ON.test(start.slice(sign.length)));
+}
+
+/** The bot whose handle a short text begins with ("@Ada stop"), and the folded rest. */
+export function opensWithHandle(
   text: string,
   bots: readonly BotHandle[],
 ): { readonly bot: BotHandle; readonly rest: string } | undefined {
-  const start = fold(text.slice(0, HANDLE_WINDOW));
-  if (!start.startsWith("@")) return undefined;
-  const handles = bots.flatMap((bot) => handlesOf(bot, bots).map((handle) => ({ bot, handle: `@${handle}` })));
-  handles.sort((a, b) => b.handle.length - a.handle.length);
-  const found = handles.find(({ handle }) => start.startsWith(handle) && !GOES_ON.test(start.slice(handle.length)));
-  return found && { bot: found.bot, rest: fold(text).slice(found.handle.length) };
+  const folded = fold(text.slice(0, HANDLE_WINDOW));
+  const found = findHandle(folded, handlesAmong(bots));
+  return found && { bot: found.bot, rest: folded.slice(found.sign.length) };
 }
 
 /** Full name, name without spaces, and the first word when no other bot shares it. */

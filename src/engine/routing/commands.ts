@@ -5,10 +5,13 @@
 
 import type { BotHandle } from "../bot.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
-import { fold, handleAt } from "./addressing.ts";
+import { fold, opensWithHandle } from "./addressing.ts";
 
 /** A command people can type. */
 export type Command = "stop" | "status" | "help";
+
+/** No command is longer than this, with its name, characters. */
+const LONGEST = 120;
 
 const COMMANDS: readonly Command[] = ["stop", "status", "help"];
 
@@ -28,7 +31,8 @@ export function readCommand(
   const mentioned = bots.find((bot) => mention && bot.platformIds.includes(mention.platformId));
   if (second || (mention && !mentioned)) return undefined;
   const words = textWithout(mention, event.text).trim();
-  const handle = mentioned ? undefined : handleAt(words, bots);
+  if (words.length > LONGEST) return undefined;
+  const handle = mentioned ? undefined : opensWithHandle(words, bots);
   const bot = mentioned ?? handle?.bot;
   const said = fold(handle?.rest ?? words).replace(bot ? /^[\s,:;]+/u : "", "");
   const match = /^(!?)(stop|status|help)[\s.!。]*$/u.exec(said);

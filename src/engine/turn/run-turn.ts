@@ -11,7 +11,7 @@ import { newId } from "../ids.ts";
 import type { Mail } from "../mail.ts";
 import type { Claim, Turn, TurnKind } from "../session.ts";
 import { nextNode } from "../state/state-chain.ts";
-import type { NewEntry, SessionView } from "../store/store.ts";
+import type { NewEntry, SessionView, StateNode } from "../store/store.ts";
 import { finish } from "./endings.ts";
 import { type LoopEnd, runLoop } from "./loop.ts";
 import { authorityOf, firstBatch } from "./take-mail.ts";
@@ -152,47 +152,43 @@ async function begin(
   await loadContext(parts, view, adapter, mail);
   const entries = await entriesOf(parts, mail, control.cancel);
   const personCount = newestPersonCount(entries, view.conversation.personCount);
+  const first = await firstInput(parts, view, mail, entries);
+  // The input is committed with the turn: a turn found after a crash always has something to read.
   const turn = await parts.store.beginTurn(claim, {
     turnId: newId("trn"),
     route: routeAfter(firstRoute(view, mail), mail),
     authority: authorityOf(mail),
     progress: newProgress(personCount),
     mailIds: mail.map((item) => item.id),
+    nodes: [first.node],
+    cursor: first.cursor,
   });
   const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
   const run = baseRun(parts, claim, control, view, turn, adapter, [...mail]);
   run.messages = nodes.map((node) => node.message);
-  await commitFirstInput(run, view, mail, entries);
+  applyNodes(run, [first.node]);
+  run.cursor = first.cursor;
   return run;
 }
 
-async function commitFirstInput(
-  run: TurnRun,
+async function firstInput(
+  parts: TurnParts,
   view: SessionView,
   mail: readonly Mail[],
   entries: Awaited<ReturnType<typeof entriesOf>>,
-): Promise<void> {
-  const { store, settings } = run.parts;
+): Promise<{ readonly node: StateNode; readonly cursor: number }> {
+  const { session, bot, conversation } = view;
   const waiting = new Set(view.due.flatMap((item) => item.entryId ?? []));
-  const before = await unseenBefore(store, view.conversation, run.cursor, run.bot.id, waiting);
+  const before = await unseenBefore(parts.store, conversation, session.cursor, bot.id, waiting);
   const message = buildInput({
     mail,
     entries,
     unseen: before.unseen,
     omitted: before.omitted,
-    botId: run.bot.id,
-    guidance: settings.sendMessageGuidance,
+    botId: bot.id,
+    guidance: parts.settings.sendMessageGuidance,
   });
-  const node = nextNode(run.session.id, run.head, "input", message);
-  await store.commitInput(run.claim, {
-    turnId: run.turn.id,
-    nodes: [node],
-    mailIds: [],
-    cursor: before.cursor,
-    progress: run.progress,
-  });
-  applyNodes(run, [node]);
-  run.cursor = before.cursor;
+  return { node: nextNode(session.id, session.stateHead ?? null, "input", message), cursor: before.cursor };
 }
 
 function firstRoute(view: SessionView, mail: readonly Mail[]): Route {
