@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("twenty flaps lose and double nothing and leave no surplus connections", async () => {
+test("connections that flap lose and double nothing and none is left over", async () => {
   const { slack } = world;
   const ada = world.bot("Ada");
   const asked = [];
-  for (let flap = 0; flap < 20; flap += 1) {
+  for (let flap = 0; flap < 6; flap += 1) {
     const opened = slack.socketsOpened(ada);
     if (flap % 2 === 0) slack.disconnect(ada, "refresh_requested", 50);
     else slack.cut(ada);

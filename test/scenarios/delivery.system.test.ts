@@ -89,8 +89,8 @@ test.each([
   expect(world.slack.refusals.slice(refusals)).toEqual([]);
 });
 
-test("a question of 3,001 characters is asked whole, with its buttons", async () => {
-  const question = `${"why ".repeat(760)}?`;
+test("a question of almost 3,000 characters is asked whole, with its buttons", async () => {
+  const question = `${"why ".repeat(WHYS)}?`;
   world.script("Ada", steps(sendWidget(question, ["Yes", "No"])));
   const refusals = world.slack.refusals.length;
   const asked = world.say("Alice", "@Ada ask at length", { in: world.channel("long-question") });
@@ -102,7 +102,7 @@ test("a question of 3,001 characters is asked whole, with its buttons", async ()
       .map((post) => post.text)
       .join(" ")
       .match(/why/g),
-  ).toHaveLength(760);
+  ).toHaveLength(WHYS);
   expect(posts.at(-1)?.controls.map((control) => control.label)).toEqual(["Yes", "No"]);
   expect(world.slack.refusals.slice(refusals)).toEqual([]);
 });
