@@ -62,6 +62,7 @@ export async function startProduct({ slack, llm }: Surroundings, options: Produc
       id: app.name.toLowerCase(),
       name: app.name,
       role: `${app.name} is measured.`,
+      model: `local/${app.name.toLowerCase()}`,
       lanes: 16,
       slack: credentialsOf(app),
     })),

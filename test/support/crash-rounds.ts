@@ -27,6 +27,8 @@ export interface CrashRound {
   readonly round: number;
   readonly messages: number;
   readonly killedAfterMs: number;
+  /** A second kill hit the product while it was starting. */
+  readonly killedInStart: boolean;
   readonly openWork: number;
 }
 
@@ -57,11 +59,20 @@ export async function runCrashRounds(world: World, options: CrashOptions): Promi
     const killedAfterMs = Math.floor(random() * (options.latestMs ?? 600));
     await pause(killedAfterMs);
     await world.crash();
+    const killedInStart = random() < 0.25;
+    if (killedInStart) await startAndCrash(world, Math.floor(random() * 1200));
     await world.start();
-    options.onRound?.({ round, messages, killedAfterMs, openWork: await world.openWork() });
+    options.onRound?.({ round, messages, killedAfterMs, killedInStart, openWork: await world.openWork() });
   }
   await world.quiet(60_000);
   return tally(world, asked, options.rounds);
+}
+
+async function startAndCrash(world: World, afterMs: number): Promise<void> {
+  const started = world.start().catch(() => "killed while it was starting");
+  await pause(afterMs);
+  await world.crash();
+  await started;
 }
 
 async function tally(world: World, asked: readonly Post[], rounds: number): Promise<CrashTally> {

@@ -26,7 +26,7 @@ import {
   type User,
 } from "../emulators/slack/index.ts";
 import { type Database, OPEN_WORK, openDatabase } from "./database.ts";
-import { type Product, startApart, startInside } from "./product.ts";
+import { type Product, type Starting, startApart, startInside } from "./product.ts";
 import { echo } from "./scripts.ts";
 
 /** What the world consists of; everything has a default. */
@@ -77,7 +77,7 @@ export interface World extends AsyncDisposable {
   openWork(): Promise<number>;
   database(): Database;
   stop(): Promise<void>;
-  /** kill -9. */
+  /** kill -9, also of a product that is still starting; its `start` then rejects. */
   crash(): Promise<void>;
   start(): Promise<void>;
   restart(): Promise<void>;
@@ -184,6 +184,7 @@ function createLife(options: WorldOptions, folder: string, slack: Slack) {
   const logs: string[] = [];
   const env = { PARLEY_LOG_LEVEL: "debug", ...options.env };
   let product: Product | undefined;
+  let starting: Starting | undefined;
   let database: Database | undefined;
   const leave = async (end: (product: Product) => Promise<void>) => {
     await database?.close();
@@ -196,13 +197,18 @@ function createLife(options: WorldOptions, folder: string, slack: Slack) {
     logs,
     url: () => product?.url ?? "",
     async start() {
-      product = await (options.process === "own" ? startApart : startInside)({ folder, env, logs });
+      const how = { folder, env, logs };
+      starting = options.process === "own" ? startApart(how) : undefined;
+      product = await (starting?.ready ?? startInside(how));
       for (const app of slack.workspace.apps) {
         if (app.mode === "http") app.requestUrl = `${product.url}/slack/${idOf(app.name)}/events`;
       }
     },
     stop: () => leave((ending) => ending.stop()),
-    crash: () => leave((ending) => ending.kill()),
+    async crash() {
+      await leave((ending) => ending.kill());
+      await starting?.kill();
+    },
     database(): Database {
       database ??= openDatabase({ url: databaseUrlOf(options), folder: join(folder, "data", "database") }) ?? undefined;
       if (!database) throw new Error("the product is not running");

@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import type { Adapter, AdapterAccount, AdapterContext } from "../../engine/index.ts";
+import type { Adapter, AdapterAccount, AdapterContext, BotHealth } from "../../engine/index.ts";
 import { DeliveryError } from "../../engine/index.ts";
 import { createOutboundLimits, type OutboundLimits } from "../shared/outbound-limits.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
@@ -74,6 +74,8 @@ class SlackAdapter {
   readonly #rejected = new Map<string, string>();
   #limits: OutboundLimits | undefined;
   #routed = false;
+  /** Bots that are about to get a connection: what is to be sent for them waits. */
+  #arriving = 0;
 
   constructor(settings: SlackSettings) {
     this.#settings = settings;
@@ -95,7 +97,9 @@ class SlackAdapter {
       return;
     }
     this.#mountRoute(context, accountSettings);
+    this.#arriving += 1;
     const { createConnection } = await import("./connect.ts");
+    this.#arriving -= 1;
     const connection = createConnection({
       account,
       settings: accountSettings,
@@ -123,7 +127,8 @@ class SlackAdapter {
   bot(installationId: string): SlackBot {
     const bot = this.#bots.get(installationId);
     if (bot) return bot;
-    const pending = this.health().some((one) => one.state === "starting" || one.state === "reconnecting");
+    const isComing = (one: BotHealth) => one.state === "starting" || one.state === "reconnecting";
+    const pending = this.#arriving > 0 || this.health().some(isComing);
     throw pending
       ? new DeliveryError("wait", "The bot is still connecting to Slack.", { waitMs: 1000 })
       : new DeliveryError("bot", "This bot is not connected to Slack. Its health says what is missing.");

@@ -40,6 +40,9 @@ const MAX_ATTEMPTS = 12;
 const MAX_BACKOFF_MS = 60_000;
 /** An attempt that hangs is given up after the adapter's own limit and this. */
 const GRACE_MS = 2000;
+/** A look-up that is refused (the bot is not connected yet, say) is repeated this long after the attempt, and this often. */
+const LOOK_UP_MS = 120_000;
+const LOOK_AGAIN_MS = 2000;
 
 interface Lane {
   again: boolean;
@@ -178,17 +181,33 @@ async function attempt(
   lookUp: boolean,
 ): Promise<PieceClose> {
   const limit = adapter.deliverTimeoutMs + GRACE_MS;
+  const known = lookUp ? await lookFor(parts, adapter, piece, limit) : undefined;
+  if (known) return known;
   try {
-    if (lookUp) {
-      const found = await within(parts.clock, limit, adapter.find(piece));
-      if (found) return { to: "sent", receipt: found };
-    }
     await parts.store.startPiece(claim, piece.id);
     const save = (progress: unknown) => parts.store.saveProgress(claim, piece.id, progress);
     const receipt: Receipt = await within(parts.clock, limit, adapter.deliver(piece, save));
     return { to: "sent", receipt };
   } catch (error) {
     return closeFor(error, piece, lookUp);
+  }
+}
+
+/** What the platform says about an attempt with unknown outcome; undefined = it has not landed. One that cannot be asked has not said no. */
+async function lookFor(
+  parts: OutboxParts,
+  adapter: Adapter,
+  piece: OutboxPiece,
+  limit: number,
+): Promise<PieceClose | undefined> {
+  try {
+    const found = await within(parts.clock, limit, adapter.find(piece));
+    return found ? { to: "sent", receipt: found } : undefined;
+  } catch (error) {
+    const close = closeFor(error, piece, true);
+    const age = parts.clock.now() - (piece.attemptedAt?.getTime() ?? 0);
+    if (close.to !== "failed" || age > LOOK_UP_MS) return close;
+    return { to: "due", delayMs: LOOK_AGAIN_MS, lookUp: true, text: close.text };
   }
 }
 

@@ -123,19 +123,13 @@ async function refuse(
 async function noteReaction(parts: RouterParts, event: ReactionEvent): Promise<Reception> {
   const installation = parts.installations.get(event.installationId);
   if (!installation || parts.installations.isOurs(event.from, installation)) return IGNORED;
-  const key = conversationKey(event.conversation);
-  const view = await parts.store.readPlace({
-    dedupeKey: event.dedupeKey,
-    conversationKey: key,
-    ref: event.conversation,
-    installationId: event.installationId,
-  });
+  const { ref, key, view } = await readPlace(parts, event);
   const direct = event.conversation.kind === "direct";
   if (view.sessions.length === 0 || !decideAccess(event.from, direct, parts.settings.access).allowed) return IGNORED;
   const result = await parts.store.takeIn({
     dedupeKey: event.dedupeKey,
     outcome: "stored",
-    ref: event.conversation,
+    ref,
     conversationKey: key,
     person: event.from,
     entry: {

@@ -101,7 +101,7 @@ async function resume(
 ): Promise<TurnRun> {
   const attempts = await parts.store.resumeTurn(claim, turn.id);
   parts.log.warn({ turnId: turn.id, botId: view.bot.id, attempts }, "turn taken up again");
-  const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
+  const nodes = await stateOf(parts, view);
   const run = baseRun(parts, claim, control, view, { ...turn, attempts }, adapter, [...view.taken]);
   return {
     ...run,
@@ -109,6 +109,11 @@ async function resume(
     head: view.session.stateHead ?? null,
     calls: [...view.calls],
   };
+}
+
+/** What the model has seen and said so far in this cycle. */
+async function stateOf(parts: TurnParts, { session }: SessionView): Promise<readonly StateNode[]> {
+  return session.stateHead ? parts.store.loadState(session.id, session.stateHead) : [];
 }
 
 function baseRun(
@@ -150,7 +155,7 @@ async function begin(
 ): Promise<TurnRun> {
   const mail = firstBatch(view.due);
   await loadContext(parts, view, adapter, mail);
-  const entries = await entriesOf(parts, mail, control.cancel);
+  const [entries, nodes] = await Promise.all([entriesOf(parts, mail, control.cancel), stateOf(parts, view)]);
   const personCount = newestPersonCount(entries, view.conversation.personCount);
   const first = await firstInput(parts, view, mail, entries);
   // The input is committed with the turn: a turn found after a crash always has something to read.
@@ -163,7 +168,6 @@ async function begin(
     nodes: [first.node],
     cursor: first.cursor,
   });
-  const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
   const run = baseRun(parts, claim, control, view, turn, adapter, [...mail]);
   run.messages = nodes.map((node) => node.message);
   applyNodes(run, [first.node]);
