@@ -14,7 +14,8 @@ export async function runCrashMatrix(rounds: number, seed: number): Promise<Cras
   process.stdout.write(`crash matrix: ${rounds} rounds, seed ${seed}\n\n`);
   process.stdout.write(line(["round", "messages", "killed after", "again in start", "open at restart"]));
   const onRound = (round: CrashRound) => process.stdout.write(line(cellsOf(round)));
-  return runCrashRounds(world, { rounds, seed, onRound });
+  // Awaited here, because leaving this function ends the world.
+  return await runCrashRounds(world, { rounds, seed, onRound });
 }
 
 /** The result as a table, ready to print. */

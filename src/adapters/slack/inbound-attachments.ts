@@ -9,14 +9,16 @@ import { type Fields, toFields, toList, toText, toTexts } from "./json.ts";
 /** Deeper nesting than this is not read; Slack itself nests three levels. */
 const MAX_DEPTH = 12;
 const MAX_ROWS = 500;
+/** These hold labels, not words that were said. */
+const CONTROLS = new Set(["button", "static_select", "overflow", "datepicker", "checkboxes", "radio_buttons"]);
 
 /** Reads one attachment into the text. */
 export function readAttachment(attachment: Fields, out: TextBuilder): void {
   for (const block of toList(attachment.blocks)) readTable(block, out);
   const shared = attachment.is_share === true || attachment.is_msg_unfurl === true;
-  if (shared) return readShared(attachment, out);
   const isPreview = toText(attachment.from_url) !== undefined || toText(attachment.original_url) !== undefined;
-  if (!isPreview) readNote(attachment, out);
+  if (shared) readShared(attachment, out);
+  else if (!isPreview) readNote(attachment, out);
 }
 
 /** Reads tables in a message's own blocks and, where these blocks are all there is, their words. */
@@ -93,20 +95,15 @@ function quoteLines(words: string, out: TextBuilder): void {
 
 /** The words of any block, however they are wrapped. */
 function wordsOf(block: Fields, depth = 0): string {
-  if (depth > MAX_DEPTH) return "";
+  if (depth > MAX_DEPTH || CONTROLS.has(toText(block.type) ?? "")) return "";
   const own = toText(block.text) ?? toText(toFields(block.text).text);
   const inner = [block.title, block.subtitle, block.body].map((part) => toText(toFields(part).text) ?? toText(part));
   const fields = Array.isArray(block.fields) ? toList(block.fields).map((field) => toText(field.text)) : [];
   const alt = block.type === "image" ? toText(block.alt_text) : undefined;
   const nested = [...toList(block.elements), ...toList(block.columns)].map(
-    (part) => wordsOf(part, depth + 1) || inlineOf(part),
+    (part) => wordsOf(part, depth + 1) || literal(part),
   );
   const glue = block.type === "rich_text_section" || block.type === "rich_text_quote" ? "" : "\n";
   const lines = [own, ...inner, ...fields, alt, nested.filter((text) => text !== "").join(glue)];
   return toTexts(lines).join("\n");
-}
-
-/** Buttons and menus hold labels, not words that were said. */
-function inlineOf(part: Fields): string {
-  return part.type === "button" || part.type === "static_select" ? "" : literal(part);
 }

@@ -54,6 +54,8 @@ export const SHARE_WAIT_MS = 10_000;
 export const INBOUND_FILE_BYTES = 25 * 1024 * 1024;
 /** See `INBOUND_FILE_BYTES`. */
 export const INBOUND_VIDEO_BYTES = 200 * 1024 * 1024;
+/** Most files taken from one message; people cannot attach more than ten. */
+export const MESSAGE_FILES = 20;
 /** One download of a person's file, ms. */
 export const DOWNLOAD_TIMEOUT_MS = 50_000;
 

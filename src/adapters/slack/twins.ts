@@ -14,12 +14,14 @@ export interface Twins {
   heard(event: Fields): void;
   /** The event itself, or, for a mention without files, the event with what its message holds. */
   complete(event: Fields): Promise<Fields>;
+  /** A lately heard message, by its channel and ts. */
+  find(place: Fields): Fields | undefined;
   /** Mentions lately that no message came for: the app probably does not hear the channel's messages. */
   unmatched(): number;
 }
 
 const WAIT_MS = 400;
-const LONGEST_MS = 1200;
+const LONGEST_MS = 450;
 const KEPT = 1000;
 
 /** `ask` is the bot's fast client. */
@@ -50,9 +52,10 @@ export function createTwins(ask: SlackCall, clock: Clock, metrics: Metrics): Twi
       const known = messages.get(key);
       unmatched = known ? 0 : unmatched + 1;
       if (!known) metrics.count("parley_slack_unmatched_mentions_total");
-      const twin = known ?? (await Promise.race([askFor(ask, event), clock.delay(LONGEST_MS).then(() => ({}))]));
+      const twin = known ?? (await Promise.race([askFor(ask, event), clock.delay(LONGEST_MS).then((): Fields => ({}))]));
       return toList(twin.files).length > 0 ? { ...event, files: twin.files } : event;
     },
+    find: (place) => messages.get(keyOf(place)),
     unmatched: () => unmatched,
   };
 }

@@ -75,7 +75,7 @@ function failureText(name: string, reply: Extract<ModelReply, { ok: false }>): s
     case "auth":
       return `${name} cannot think right now: the language model is not set up correctly. An administrator can find the reason in the log.`;
     case "context-overflow":
-      return `${name} could not answer: this conversation has become too long for its language model.`;
+      return `${name} could not answer: this conversation has become too long for its language model. Type \`!new\` to begin anew.`;
     case "refused":
       return `${name} could not answer: the language model declined this request.`;
     default:

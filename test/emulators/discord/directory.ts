@@ -128,7 +128,10 @@ function firstGuild(world: World): Guild[] {
   return [...world.guilds.values()].slice(0, 1);
 }
 
-function newUser(world: World, { id, name, isBot, username }: Pick<User, "id" | "name" | "isBot"> & { username?: string }): User {
+function newUser(
+  world: World,
+  { id, name, isBot, username }: Pick<User, "id" | "name" | "isBot"> & { username?: string },
+): User {
   const handle = username ?? (name.toLowerCase().replace(/[^a-z0-9._]/g, "") || "someone");
   const user: User = { id, name, username: handle, isBot, bot: null, dms: "open" };
   world.users.set(id, user);
@@ -215,7 +218,8 @@ function emptyPlace(id: string, type: number, name: string): Channel {
 function showOnlyTo(channel: Channel, guild: Guild, members: readonly (Bot | User | Role)[]): void {
   const view = bitsOf(["ViewChannel"]);
   channel.overwrites.set(guild.id, { type: 0, allow: 0n, deny: view });
-  for (const member of members) channel.overwrites.set(overwriteId(member), { type: overwriteType(member), allow: view, deny: 0n });
+  for (const member of members)
+    channel.overwrites.set(overwriteId(member), { type: overwriteType(member), allow: view, deny: 0n });
 }
 
 function overwriteId(who: Bot | User | Role): string {
@@ -310,7 +314,15 @@ export function makeThread(world: World, parent: Channel, start: ThreadStart): C
 
 /** A custom emoji of a guild. */
 export function addEmoji(world: World, guild: Guild, name: string): Fields {
-  const emoji = { id: newId(world), name, roles: [], require_colons: true, managed: false, animated: false, available: true };
+  const emoji = {
+    id: newId(world),
+    name,
+    roles: [],
+    require_colons: true,
+    managed: false,
+    animated: false,
+    available: true,
+  };
   guild.emojis.push(emoji);
   return emoji;
 }

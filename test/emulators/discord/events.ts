@@ -16,7 +16,11 @@ export function botsOf(world: World, guild: Guild): Bot[] {
 }
 
 /** CHANNEL_CREATE, CHANNEL_UPDATE or CHANNEL_DELETE to the bots of the guild; DMs have none for bots. */
-export function tellChannel(world: World, channel: Channel, name: "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "CHANNEL_DELETE") {
+export function tellChannel(
+  world: World,
+  channel: Channel,
+  name: "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "CHANNEL_DELETE",
+) {
   const { guild } = channel;
   if (!guild) return;
   tellBots(world, botsOf(world, guild), (bot) => ({

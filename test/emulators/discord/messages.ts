@@ -9,8 +9,8 @@ import type { FileSource } from "./cdn.ts";
 import { storeFile } from "./cdn.ts";
 import { COMPONENT, walkComponents, withIds } from "./component-text.ts";
 import { tellThread } from "./events.ts";
-import type { Bot, Channel, MessageBody, SentFile, StoredMessage, User } from "./model.ts";
 import { messageJson } from "./message-json.ts";
+import type { Bot, Channel, MessageBody, SentFile, StoredMessage, User } from "./model.ts";
 import { canSee } from "./permissions.ts";
 import { joinPings, mentionedUsers, pingsOf } from "./pings.ts";
 import type { Telling } from "./sessions.ts";
@@ -105,13 +105,16 @@ function buildMessage(world: World, draft: Draft): StoredMessage {
 }
 
 function richEmbeds(embeds: unknown): Fields[] {
-  return asList(embeds).filter(isFields).map((embed) => ({ type: "rich", content_scan_version: 0, ...embed }));
+  return asList(embeds)
+    .filter(isFields)
+    .map((embed) => ({ type: "rich", content_scan_version: 0, ...embed }));
 }
 
 /** Puts the files' addresses where components say `attachment://name`. */
 function resolveMedia(components: Fields[], attachments: readonly Fields[]): Fields[] {
   for (const item of walkComponents(components)) {
-    if (item.type === COMPONENT.gallery) item.items = asList(item.items).map((entry) => resolved(asFields(entry), "media", attachments));
+    if (item.type === COMPONENT.gallery)
+      item.items = asList(item.items).map((entry) => resolved(asFields(entry), "media", attachments));
     if (item.type === COMPONENT.thumbnail) Object.assign(item, resolved(item, "media", attachments));
     if (item.type === COMPONENT.file) Object.assign(item, resolved(item, "file", attachments));
   }
@@ -124,7 +127,15 @@ function resolved(item: Fields, key: "media" | "file", attachments: readonly Fie
   const found = attachments.find((attachment) => attachment.filename === name || attachment.url === url.split("?")[0]);
   if (!found) return { ...item, [key]: { ...asFields(item[key]), loading_state: 2 } };
   const { id, content_type, width, height } = found;
-  const media = { url: found.url, proxy_url: found.url, attachment_id: id, content_type, width, height, loading_state: 2 };
+  const media = {
+    url: found.url,
+    proxy_url: found.url,
+    attachment_id: id,
+    content_type,
+    width,
+    height,
+    loading_state: 2,
+  };
   return key === "file" ? { ...item, file: media, name: found.filename, size: found.size } : { ...item, media };
 }
 
@@ -161,7 +172,9 @@ function keptAttachments(stored: MessageBody, wanted: unknown): Fields[] {
   const entries = asList(wanted).map(asFields);
   return stored.attachments.flatMap((attachment) => {
     const entry = entries.find(({ id }) => String(id) === attachment.id);
-    return entry ? [{ ...attachment, ...(entry.description === undefined ? {} : { description: entry.description }) }] : [];
+    return entry
+      ? [{ ...attachment, ...(entry.description === undefined ? {} : { description: entry.description }) }]
+      : [];
   });
 }
 

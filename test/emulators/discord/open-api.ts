@@ -85,7 +85,9 @@ function isOfType(type: string, value: unknown): boolean {
 
 function judgeSize(schema: Fields, value: unknown, at: string): Problem[] {
   const size = Array.isArray(value) ? value.length : typeof value === "string" ? [...value].length : null;
-  const [least, most] = Array.isArray(value) ? [schema.minItems, schema.maxItems] : [schema.minLength, schema.maxLength];
+  const [least, most] = Array.isArray(value)
+    ? [schema.minItems, schema.maxItems]
+    : [schema.minLength, schema.maxLength];
   if (size !== null && size < Number(least ?? 0)) return complaint(at, "SHORT", `needs at least ${String(least)}`);
   if (size !== null && size > Number(most ?? Number.POSITIVE_INFINITY))
     return complaint(at, "LONG", `takes at most ${String(most)}`);

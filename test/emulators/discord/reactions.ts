@@ -7,8 +7,8 @@ import type { StoredMessage, User } from "./model.ts";
 import { can, canSee } from "./permissions.ts";
 import { refuse } from "./refusal.ts";
 import { INTENTS, tellBots } from "./sessions.ts";
-import type { World } from "./world.ts";
 import { memberJson, userJson } from "./wire.ts";
+import type { World } from "./world.ts";
 
 const MAX_REACTIONS = 20;
 
@@ -37,7 +37,8 @@ export function unreact(world: World, user: User, message: StoredMessage, emoji:
 
 function isEmoji(world: World, message: StoredMessage, emoji: string): boolean {
   const id = /^\w{2,32}:(\d+)$/.exec(emoji)?.[1];
-  if (id === undefined) return /^\p{Emoji}/u.test(emoji) && !/^[\w\s]/.test(emoji.replace(/^[\d#*]\uFE0F?\u20E3$/u, "✅"));
+  if (id === undefined)
+    return /^\p{Emoji}/u.test(emoji) && !/^[\w\s]/.test(emoji.replace(/^[\d#*]\uFE0F?\u20E3$/u, "✅"));
   const guilds = message.channel.guild ? [message.channel.guild] : [...world.guilds.values()];
   return guilds.some((guild) => guild.emojis.some((known) => known.id === id));
 }

@@ -97,12 +97,18 @@ function run(world: World, request: DiscordRequest, ids: readonly string[], vers
 }
 
 /** Faults that act instead of the work; true when the request is dealt with. */
-async function failBefore(world: World, arrived: Arrived, request: DiscordRequest, fault: Fault): Promise<boolean> {
+export async function failBefore(
+  world: World,
+  arrived: Arrived,
+  request: DiscordRequest,
+  fault: Fault,
+): Promise<boolean> {
   if ("delayMs" in fault) {
     await pause(fault.delayMs);
     return false;
   }
-  if ("rateLimit" in fault) answerLimited(world, arrived, request, limitedAnswer(fault.rateLimit * 1000, fault.scope ?? "user", {}));
+  if ("rateLimit" in fault)
+    answerLimited(world, arrived, request, limitedAnswer(fault.rateLimit * 1000, fault.scope ?? "user", {}));
   else if ("status" in fault) {
     request.status = fault.status;
     sendText(arrived.response, fault.status, fault.body ?? "upstream connect error", fault.type ?? "text/html");
@@ -118,7 +124,10 @@ function answerLimited(world: World, arrived: Arrived, request: DiscordRequest, 
   if (limited.headers["x-ratelimit-scope"] !== "shared") world.invalidAt.push(Date.now());
   request.status = 429;
   request.answer = limited.body;
-  if (limited.body) return sendJson(arrived.response, 429, limited.body, limited.headers);
+  if (limited.body) {
+    sendJson(arrived.response, 429, limited.body, limited.headers);
+    return;
+  }
   arrived.response.writeHead(429, { ...limited.headers, "content-type": "text/html" });
   arrived.response.end("error code: 1015");
 }
@@ -162,7 +171,10 @@ function finish(
   request.status = status;
   request.answer = json;
   if (status === 401 || status === 403) world.invalidAt.push(Date.now());
-  if (json !== undefined) return sendJson(arrived.response, status, json, headers);
+  if (json !== undefined) {
+    sendJson(arrived.response, status, json, headers);
+    return;
+  }
   // Without a content type: clients would try to read JSON from nothing.
   arrived.response.writeHead(status, headers as Record<string, string>);
   arrived.response.end();

@@ -3,11 +3,11 @@
  * Invariant: a message that comes out of here was allowed in its place and fits every rule.
  */
 import type { Fields } from "../loopback.ts";
-import { asFields, asList, asText, isFields } from "../loopback.ts";
+import { asList, asText, isFields } from "../loopback.ts";
 import type { BotCall } from "./call.ts";
 import { CREATE_FLAGS, checkMessageForm, checkNotEmpty } from "./message-rules.ts";
 import { createMessage, FLAGS, filesOf } from "./messages.ts";
-import type { Bot, Channel, StoredMessage } from "./model.ts";
+import type { Bot, Channel, StoredMessage, User } from "./model.ts";
 import { can, canSee } from "./permissions.ts";
 import { refuse, refuseField } from "./refusal.ts";
 import type { World } from "./world.ts";
@@ -47,15 +47,13 @@ export function sendMessage(call: BotCall, channel: Channel): StoredMessage {
 export function checkPlace(world: World, bot: Bot, channel: Channel): void {
   if (channel.type === 15) refuse(400, 40058, "Cannot send messages in a forum channel");
   if (!TEXT_PLACES.includes(channel.type)) refuse(400, 50008, "Cannot send messages in a non-text channel");
-  if (channel.person) return checkDirect(world, bot, channel);
+  if (channel.person) checkDirect(world, bot, channel.person);
   const needed = channel.thread ? "SendMessagesInThreads" : "SendMessages";
   if (!can(channel, bot.user, needed)) refuse(403, 50013, "Missing Permissions");
   if (channel.thread?.locked && !can(channel, bot.user, "ManageThreads")) refuse(400, 160005, "Thread is locked");
 }
 
-function checkDirect(world: World, bot: Bot, channel: Channel): void {
-  const { person } = channel;
-  if (!person) return;
+function checkDirect(world: World, bot: Bot, person: User): void {
   const shared = [...world.guilds.values()].some(({ members }) => members.has(person.id) && members.has(bot.userId));
   if (!shared) refuse(403, 50278, "Cannot send messages to this user due to having no mutual guilds");
   if (person.dms === "closed") refuse(403, 50007, "Cannot send messages to this user");
@@ -72,7 +70,9 @@ function checkContentRights({ bot, body, files }: BotCall, channel: Channel): vo
 
 function checkSlowmode(bot: Bot, channel: Channel): void {
   if (channel.slowmode === 0) return;
-  const exempt = (["BypassSlowmode", "ManageMessages", "ManageChannels"] as const).some((name) => can(channel, bot.user, name));
+  const exempt = (["BypassSlowmode", "ManageMessages", "ManageChannels"] as const).some((name) =>
+    can(channel, bot.user, name),
+  );
   const last = channel.messages.findLast((message) => message.author === bot.user && !message.onlyFor);
   const wait = (last?.at ?? 0) + channel.slowmode * 1000 - Date.now();
   if (!exempt && wait > 0)
@@ -104,7 +104,10 @@ export function referenceTo(target: StoredMessage, type = 0): Fields {
 }
 
 /** What a message answers or forwards. A missing target is refused unless `fail_if_not_exists` is false. */
-function readReference({ world, bot, body }: BotCall, channel: Channel): { target: StoredMessage | null; forward: StoredMessage | null } {
+function readReference(
+  { world, bot, body }: BotCall,
+  channel: Channel,
+): { target: StoredMessage | null; forward: StoredMessage | null } {
   const reference = body.message_reference;
   if (reference === undefined || reference === null) return { target: null, forward: null };
   if (!isFields(reference) || reference.message_id === undefined)
@@ -129,7 +132,11 @@ function readReference({ world, bot, body }: BotCall, channel: Channel): { targe
 /** A forward carries a snapshot and nothing of its own. */
 function forwardMessage(call: BotCall, channel: Channel, original: StoredMessage): StoredMessage {
   const { world, bot, body, files } = call;
-  const own = asText(body.content) !== "" || asList(body.embeds).length > 0 || asList(body.components).length > 0 || files.length > 0;
+  const own =
+    asText(body.content) !== "" ||
+    asList(body.embeds).length > 0 ||
+    asList(body.components).length > 0 ||
+    files.length > 0;
   if (own) refuseField("message_reference", "MESSAGE_FORWARD_CANNOT_HAVE_CONTENT", "Forwards cannot have content");
   const message = createMessage(world, {
     channel,
@@ -144,8 +151,17 @@ function forwardMessage(call: BotCall, channel: Channel, original: StoredMessage
 
 /** What a forward shows of a message: everything but who wrote it. */
 export function snapshotOf({ body }: StoredMessage): Fields {
-  const names = ["type", "content", "embeds", "attachments", "timestamp", "edited_timestamp", "mentions", "mention_roles", "components"];
+  const names = [
+    "type",
+    "content",
+    "embeds",
+    "attachments",
+    "timestamp",
+    "edited_timestamp",
+    "mentions",
+    "mention_roles",
+    "components",
+  ];
   const copy = Object.fromEntries(names.map((name) => [name, structuredClone(body[name])]));
   return { message: { ...copy, flags: body.flags & ~FLAGS.suppressNotifications } };
 }
-

@@ -119,7 +119,9 @@ function threadFields(channel: Channel, viewer: Bot | null): Fields {
       ...(channel.type === 12 ? { invitable: true } : {}),
     },
     ...(thread.tags.length > 0 ? { applied_tags: thread.tags } : {}),
-    ...(joined ? { member: { id: channel.id, user_id: viewer.userId, join_timestamp: thread.createdAt, flags: 0 } } : {}),
+    ...(joined
+      ? { member: { id: channel.id, user_id: viewer.userId, join_timestamp: thread.createdAt, flags: 0 } }
+      : {}),
   };
 }
 

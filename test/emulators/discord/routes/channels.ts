@@ -7,8 +7,8 @@ import { forBots, idAt, requirePermission, restViewer, visibleChannel, visibleMe
 import type { ThreadStart } from "../directory.ts";
 import { dmChannel, makeThread, removeChannel } from "../directory.ts";
 import { tellChannel, tellThread, tellThreadMember } from "../events.ts";
-import { CREATE_FLAGS, checkMessageForm, checkNotEmpty } from "../message-rules.ts";
 import { messageJson } from "../message-json.ts";
+import { CREATE_FLAGS, checkMessageForm, checkNotEmpty } from "../message-rules.ts";
 import { createMessage, filesOf } from "../messages.ts";
 import type { Channel } from "../model.ts";
 import { can } from "../permissions.ts";
@@ -49,8 +49,16 @@ export const CHANNEL_ROUTES: Routes = {
   "GET /channels/:id/threads/archived/public": forBots((call) => {
     const parent = visibleChannel(call);
     requirePermission(call, parent, "ReadMessageHistory");
-    const threads = [...call.world.channels.values()].filter((thread) => thread.parent === parent && thread.thread?.archived);
-    return { json: { threads: threads.map((thread) => channelJson(call.world, thread, call.bot)), members: [], has_more: false } };
+    const threads = [...call.world.channels.values()].filter(
+      (thread) => thread.parent === parent && thread.thread?.archived,
+    );
+    return {
+      json: {
+        threads: threads.map((thread) => channelJson(call.world, thread, call.bot)),
+        members: [],
+        has_more: false,
+      },
+    };
   }),
   "POST /users/@me/channels": forBots(openDirect),
 };
@@ -87,7 +95,10 @@ function change(call: BotCall): Answer {
   if (!own) requirePermission(call, channel, "ManageThreads");
   if (channel.thread.archived && body.archived !== false) refuse(400, 50083, "Thread is archived");
   Object.assign(channel, picked(body, { name: "name", rate_limit_per_user: "slowmode" }));
-  Object.assign(channel.thread, picked(body, { archived: "archived", locked: "locked", auto_archive_duration: "autoArchive" }));
+  Object.assign(
+    channel.thread,
+    picked(body, { archived: "archived", locked: "locked", auto_archive_duration: "autoArchive" }),
+  );
   tellThread(world, channel, "THREAD_UPDATE");
   return shown(call, channel);
 }
@@ -148,7 +159,14 @@ function startBare(call: BotCall): Answer {
   requirePermission(call, parent, isPrivate ? "CreatePrivateThreads" : "CreatePublicThreads");
   const thread = makeThread(world, parent, startOf(call, { type: isPrivate ? 12 : undefined }));
   if (!isPrivate)
-    createMessage(world, { channel: parent, author: bot.user, bot: null, body: { content: thread.name }, type: 18, fallback: { parse: [] } });
+    createMessage(world, {
+      channel: parent,
+      author: bot.user,
+      bot: null,
+      body: { content: thread.name },
+      type: 18,
+      fallback: { parse: [] },
+    });
   return shown(call, thread, 201);
 }
 
@@ -158,7 +176,8 @@ function startForumPost(call: BotCall, forum: Channel): Answer {
   const first = asFields(body.message);
   if (!can(forum, bot.user, "SendMessages")) refuse(403, 50013, "Missing Permissions");
   const tags = asList(body.applied_tags).map(asText);
-  if (forum.requireTag && tags.length === 0) refuse(400, 40067, "A tag is required to create a forum post in this channel");
+  if (forum.requireTag && tags.length === 0)
+    refuse(400, 40067, "A tag is required to create a forum post in this channel");
   checkMessageForm(first, { channel: forum, files, flags: CREATE_FLAGS });
   checkNotEmpty(first, files);
   const thread = makeThread(world, forum, startOf(call, { type: 11, tags }));

@@ -4,8 +4,8 @@
 import { asList, asText } from "../../loopback.ts";
 import type { Answer, BotCall, Routes } from "../call.ts";
 import { forBots, idAt, requirePermission, restViewer, visibleChannel, visibleMessage } from "../call.ts";
-import { checkMessageForm, checkNotEmpty, EDIT_FLAGS } from "../message-rules.ts";
 import { messageJson } from "../message-json.ts";
+import { checkMessageForm, checkNotEmpty, EDIT_FLAGS } from "../message-rules.ts";
 import { deleteMessage, editMessage, filesOf } from "../messages.ts";
 import type { Channel, StoredMessage } from "../model.ts";
 import { can } from "../permissions.ts";
@@ -128,7 +128,9 @@ function pageOf(messages: readonly StoredMessage[], query: URLSearchParams, limi
 
 function toId(value: string | null): bigint | undefined {
   if (value === null) return undefined;
-  return /^\d+$/.test(value) ? BigInt(value) : refuseField("after", "NUMBER_TYPE_COERCE", `Value "${value}" is not snowflake.`);
+  return /^\d+$/.test(value)
+    ? BigInt(value)
+    : refuseField("after", "NUMBER_TYPE_COERCE", `Value "${value}" is not snowflake.`);
 }
 
 function pin(call: BotCall): Answer {

@@ -85,7 +85,8 @@ function oneMember(guild: Guild, id: string) {
 function activeThreads(call: BotCall): Answer {
   const guild = ownGuild(call);
   const threads = [...call.world.channels.values()].filter(
-    (channel) => channel.guild === guild && channel.thread && !channel.thread.archived && canSee(channel, call.bot.user),
+    (channel) =>
+      channel.guild === guild && channel.thread && !channel.thread.archived && canSee(channel, call.bot.user),
   );
   return { json: { threads: threads.map((thread) => channelJson(call.world, thread, call.bot)), members: [] } };
 }
