@@ -13,6 +13,7 @@ import type {
   MessageEvent,
   Place,
   Reception,
+  SecretValue,
 } from "../../src/engine/index.ts";
 import { createSystemClock } from "../../src/engine/index.ts";
 import {
@@ -50,6 +51,9 @@ export interface SlackWorld {
   readonly logs: string[];
   readonly metrics: string[];
   readonly route: () => AdapterRoute | undefined;
+  readonly routes: readonly AdapterRoute[];
+  /** Kept by the adapter, by key. */
+  readonly credentials: ReadonlyMap<string, SecretValue>;
   receiveWith(answer: (event: InboundEvent) => Promise<Reception>): void;
   startBot(app: App, secrets?: Record<string, string>): Promise<void>;
   placeFor(event: MessageEvent): Place;
@@ -133,6 +137,7 @@ function createContext() {
   const metrics: string[] = [];
   const files = new Map<string, string>();
   const routes: AdapterRoute[] = [];
+  const credentials = new Map<string, SecretValue>();
   let answer = (_event: InboundEvent): Promise<Reception> => Promise.resolve({ status: "accepted" });
   const write = (fields: object, msg: string) => void logs.push(`${msg} ${JSON.stringify(fields)}`);
   const log = { debug: write, info: write, warn: write, error: write, child: () => log };
@@ -153,12 +158,17 @@ function createContext() {
     storeFile: () => Promise.resolve({ ok: false, text: "not here" }),
     publicUrl: "",
     readSecretLink: () => Promise.resolve(null),
+    storeCredential: async (key, value) => void credentials.set(key, value),
+    readCredential: async (key) => credentials.get(key) ?? null,
+    forgetCredential: async (key) => void credentials.delete(key),
   };
   return {
     received,
     logs,
     metrics,
     context,
+    routes,
+    credentials,
     route: () => routes[0],
     receiveWith: (next: typeof answer) => {
       answer = next;

@@ -18,7 +18,7 @@ export interface CrashTally {
   readonly stuckClaims: number;
   /** Turns that a start took up again. */
   readonly resumed: number;
-  /** Texts of messages that were not answered exactly once. */
+  /** Messages that were not answered exactly once, with their answers. */
   readonly wrong: readonly string[];
 }
 
@@ -86,8 +86,12 @@ async function tally(world: World, asked: readonly Post[], rounds: number): Prom
     doubled: counts.filter((n) => n > 1).length,
     stuckClaims: Number(row?.stuck ?? Number.NaN),
     resumed: world.logs.filter((line) => line.includes("turn taken up again")).length,
-    wrong: asked.filter((_post, at) => counts[at] !== 1).map((post) => post.text),
+    wrong: asked.filter((_post, at) => counts[at] !== 1).map((post) => describe(world, post)),
   };
+}
+
+function describe(world: World, post: Post): string {
+  return `${post.text}: ${JSON.stringify(world.answers(post).map((answer) => answer.text))}`;
 }
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */

@@ -8,8 +8,12 @@ export type CommandWord = (typeof COMMAND_WORDS)[number];
 
 /** Slack's own commands; an app that took one of these names would never be reached. */
 export const RESERVED_COMMANDS: ReadonlySet<string> = new Set([
-  ..."active admin apps archive away call canvas collapse dm dnd expand feed feedback giphy help huddle invite join".split(" "),
-  ..."kick leave list me msg mute open part prefs remind remove rename search shortcuts shrug slackbot star status".split(" "),
+  ..."active admin apps archive away call canvas collapse dm dnd expand feed feedback giphy help huddle invite join".split(
+    " ",
+  ),
+  ..."kick leave list me msg mute open part prefs remind remove rename search shortcuts shrug slackbot star status".split(
+    " ",
+  ),
   ..."topic unarchive who zoom".split(" "),
 ]);
 

@@ -63,7 +63,8 @@ function readCall(body: Fields): CommandCall | string {
   const channelId = toText(body.channel_id);
   const userId = toText(body.user_id);
   const mark = toText(body.trigger_id);
-  if (channelId === undefined || userId === undefined || mark === undefined) return "Slack did not say where this was typed. ";
+  if (channelId === undefined || userId === undefined || mark === undefined)
+    return "Slack did not say where this was typed. ";
   const typed = (toText(body.text) ?? "help").trim().toLowerCase().replace(/^!/, "");
   const word = COMMAND_WORDS.find((known) => known === (typed === "" ? "help" : typed));
   return word === undefined ? "That is none of the commands. " : { word, channelId, userId, mark };
@@ -77,10 +78,17 @@ async function run(bot: SlackBot, call: CommandCall): Promise<string | undefined
   }
   const from = await personOf(bot, call.userId);
   const conversation = conversationOf(bot.self, call.channelId, {}, channelName === "" ? undefined : channelName);
-  const threads = call.word === "stop" && conversation.kind !== "direct" ? await bot.presence.working(call.channelId) : [];
+  const threads =
+    call.word === "stop" && conversation.kind !== "direct" ? await bot.presence.working(call.channelId) : [];
   if (threads.length > 0) return stopThreads(bot, call, conversation, from, threads);
   const base = baseOf(bot, call);
-  const reception = await bot.context.receive({ ...base, ...typedText(bot, call.word), type: "message", conversation, from });
+  const reception = await bot.context.receive({
+    ...base,
+    ...typedText(bot, call.word),
+    type: "message",
+    conversation,
+    from,
+  });
   return outcomeOf(reception);
 }
 
@@ -100,7 +108,9 @@ async function stopThreads(
   );
   const stopped = receptions.filter(({ status }) => status === "accepted").length;
   if (stopped === 0) return receptions.find(({ reason }) => reason !== undefined)?.reason ?? NOTHING;
-  return stopped === 1 ? "Stopping what I am doing in a thread here." : `Stopping what I am doing in ${stopped} threads here.`;
+  return stopped === 1
+    ? "Stopping what I am doing in a thread here."
+    : `Stopping what I am doing in ${stopped} threads here.`;
 }
 
 function baseOf(bot: SlackBot, call: CommandCall) {

@@ -44,8 +44,7 @@ export function createEvents(bot: SlackBot, isOurs: IsOurs, onGone: (remedy: str
       await takeIn(event, retryNum);
     },
     takeMissed: (event) => takeIn(event, LAST_RETRY),
-    remedy: () =>
-      (twins.unmatched() >= MANY_UNMATCHED ? UNMATCHED_REMEDY : undefined) ?? bot.presence.remedy(),
+    remedy: () => (twins.unmatched() >= MANY_UNMATCHED ? UNMATCHED_REMEDY : undefined) ?? bot.presence.remedy(),
   };
 }
 

@@ -9,9 +9,9 @@ import { problemOf } from "./errors.ts";
 import { toPlainText, toSlackMarkdown } from "./format.ts";
 import { type Fields, toText } from "./json.ts";
 import { clip } from "./limits.ts";
+import { suggestedPrompts } from "./prompts.ts";
 
 const ROLE_CHARS = 400;
-const MOST_PROMPTS = 4;
 
 /** Greets when this event is a first opening. Never rejects. */
 export async function greet(bot: SlackBot, event: Fields): Promise<void> {
@@ -68,13 +68,4 @@ async function suggest(bot: SlackBot, channel: string): Promise<void> {
     // Prompts are decoration; an app that is no agent has none.
     bot.log.debug({ code: problemOf(error).code }, "no prompts were suggested");
   }
-}
-
-/** Prompts to begin with, as Slack's manifest and its API take them; at most four. */
-export function suggestedPrompts(): readonly { readonly title: string; readonly message: string }[] {
-  return [
-    { title: "What can you do?", message: "What can you do, and what would you need from me?" },
-    { title: "Plan something", message: "Help me plan something: ask me what you need to know first." },
-    { title: "Sum something up", message: "Sum up what I paste next, in five sentences." },
-  ].slice(0, MOST_PROMPTS);
 }

@@ -18,6 +18,8 @@ export const MAX_TEXT_PIECES = 4;
 export const SECTION_CHARS = 3000;
 /** Words on a button; about 30 are shown. */
 export const BUTTON_CHARS = 75;
+/** Title and subtitle of a card. */
+export const CARD_TITLE_CHARS = 150;
 /** Words of one choice in a list or menu. */
 export const OPTION_CHARS = 75;
 /** Words below a choice. */

@@ -1,11 +1,11 @@
 /**
  * "Add to Slack": `GET /slack/<bot>/install` sends a browser to Slack's consent page, `GET /slack/<bot>/oauth` takes it back and exchanges the code for
  * that workspace's token (SPEC I1). Only for bots whose settings hold clientId and clientSecret.
- * Invariant: a state is good once, for ten minutes, in the browser that got it; neither code, secret nor token is ever shown or logged, and the token
- * is kept sealed, per workspace or, for an organisation-wide installation, per organisation.
+ * Invariant: a state is good for one installation and ten minutes; neither code, secret nor token is ever shown or logged, and the token is kept sealed,
+ * per workspace or, for an organisation-wide installation, per organisation. Beginning writes nothing, so nobody can fill the database.
  */
 
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { AdapterContext, AdapterRoute, Log } from "../../engine/index.ts";
 import { SecretValue } from "../../engine/index.ts";
 import { createCalls } from "./clients.ts";
@@ -35,7 +35,6 @@ export interface InstallableBot {
 }
 
 const STATE_MS = 10 * 60_000;
-const COOKIE = "parley_slack_state";
 const NO_BODY = 1024;
 
 /** Both routes, for all bots. `botOf` finds one that can be installed by the name in the path. */
@@ -47,45 +46,47 @@ export function createInstallRoutes(botOf: (botId: string) => InstallableBot | u
     maxBody: NO_BODY,
     handle: async (request, parameters) => {
       const bot = botOf(parameters.bot ?? "");
-      if (!bot) return page(404, "This bot cannot be added here. It needs clientId and clientSecret in its slack settings.");
+      if (!bot)
+        return page(404, "This bot cannot be added here. It needs clientId and clientSecret in its slack settings.");
       return answer(bot, request);
     },
   });
   return [route("/slack/:bot/install", begin), route("/slack/:bot/oauth", finish)];
 }
 
-async function begin(bot: InstallableBot, request: Request): Promise<Response> {
-  const state = randomBytes(32).toString("base64url");
-  await bot.context.kv.set(stateKey(bot, state), { until: bot.context.clock.now() + STATE_MS });
+function begin(bot: InstallableBot, request: Request): Promise<Response> {
   const address = authorizeUrl(bot.apiUrl);
   address.search = new URLSearchParams({
     client_id: bot.clientId,
     scope: INSTALL_SCOPES.join(","),
-    state,
+    state: newState(bot),
     redirect_uri: redirectUri(bot, request),
   }).toString();
-  const secure = redirectUri(bot, request).startsWith("https:") ? "; Secure" : "";
-  const cookie = `${COOKIE}=${state}; Path=/slack/${bot.botId}/; Max-Age=${STATE_MS / 1000}; HttpOnly; SameSite=Lax${secure}`;
-  return new Response(null, {
-    status: 302,
-    headers: { location: address.href, "set-cookie": cookie, "cache-control": "no-store" },
-  });
+  const headers = { location: address.href, "cache-control": "no-store", "referrer-policy": "no-referrer" };
+  return Promise.resolve(new Response(null, { status: 302, headers }));
 }
 
 async function finish(bot: InstallableBot, request: Request): Promise<Response> {
   const query = new URL(request.url).searchParams;
   const state = query.get("state") ?? "";
-  if (!isSameBrowser(request, state) || !(await useUp(bot, state))) {
-    return page(400, `This link is used up, too old, or was opened elsewhere. Begin again at /slack/${bot.botId}/install.`);
-  }
+  const again = `Begin again at /slack/${bot.botId}/install.`;
+  if (!isOurState(bot, state)) return page(400, `This address is too old or was not made here. ${again}`);
   if (query.get("error") !== null) return page(400, `${bot.name} was not added: the request was declined in Slack.`);
   const code = query.get("code");
-  if (code === null || code === "") return page(400, "Slack sent no code. Begin again.");
+  if (code === null || code === "") return page(400, `Slack sent no code. ${again}`);
+  const usedKey = `slack:oauth-used:${bot.botId}:${state.split(".")[0] ?? ""}`;
+  if ((await bot.context.kv.get(usedKey)) !== undefined) return page(400, `This address is used up. ${again}`);
   const exchanged = await exchange(bot, code, redirectUri(bot, request));
   if (typeof exchanged === "string") return page(502, exchanged);
+  // Two requests with one state have one winner.
+  const isFirst = await bot.context.kv.insert(usedKey, { at: bot.context.clock.now() });
+  if (!isFirst) return page(400, `This address is used up. ${again}`);
   const problem = await bot.install(exchanged);
   if (problem !== undefined) return page(502, problem);
-  return page(200, `${bot.name} was added to ${exchanged.name}. Open Slack and write to ${bot.name}, or invite it to a channel.`);
+  return page(
+    200,
+    `${bot.name} was added to ${exchanged.name}. Open Slack and write to ${bot.name}, or invite it to a channel.`,
+  );
 }
 
 /** The token of the workspace that agreed, or words about why there is none. */
@@ -119,27 +120,23 @@ function readGrant(answer: Fields): InstalledWorkspace | string {
   return { workspaceKey, name: toText(owner.name) ?? workspaceKey, token: new SecretValue(token) };
 }
 
-/** The state is kept only as a digest: whoever reads the database cannot complete an installation with it. */
-function stateKey(bot: InstallableBot, state: string): string {
-  return `slack:oauth-state:${bot.botId}:${createHash("sha256").update(state).digest("hex")}`;
+/** A random number, when it ends, and a signature that only this app's secret can make. */
+function newState(bot: InstallableBot): string {
+  const body = `${randomBytes(16).toString("base64url")}.${bot.context.clock.now() + STATE_MS}`;
+  return `${body}.${signatureOf(bot, body)}`;
 }
 
-/** True once per state that is young enough; two at the same instant have one winner. */
-async function useUp(bot: InstallableBot, state: string): Promise<boolean> {
-  const { kv, clock } = bot.context;
-  const key = stateKey(bot, state);
-  const { until } = toFields(await kv.get(key));
-  if (typeof until !== "number") return false;
-  const isFirst = await kv.insert(key.replace("oauth-state", "oauth-used"), { at: clock.now() });
-  await kv.delete(key);
-  return isFirst && until > clock.now();
+function isOurState(bot: InstallableBot, state: string): boolean {
+  const [nonce, until, signature] = state.split(".");
+  if (!nonce || !until || !signature || !/^\d{1,16}$/.test(until) || Number(until) <= bot.context.clock.now())
+    return false;
+  const given = Buffer.from(signature);
+  const expected = Buffer.from(signatureOf(bot, `${nonce}.${until}`));
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-function isSameBrowser(request: Request, state: string): boolean {
-  const cookies = request.headers.get("cookie") ?? "";
-  const given = Buffer.from(new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)`).exec(cookies)?.[1] ?? "");
-  const expected = Buffer.from(state);
-  return expected.length > 0 && given.length === expected.length && timingSafeEqual(given, expected);
+function signatureOf(bot: InstallableBot, body: string): string {
+  return createHmac("sha256", bot.clientSecret).update(`parley-install:${bot.botId}:${body}`).digest("base64url");
 }
 
 function authorizeUrl(apiUrl: string): URL {

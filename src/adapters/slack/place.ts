@@ -2,11 +2,13 @@
 
 import type { Place } from "../../engine/index.ts";
 
-/** The thread a place answers in; undefined for the channel itself. Never empty. */
+const TS = /^\d{1,12}\.\d{6}$/;
+
+/** The thread a place answers in; undefined for the channel itself. Never empty, and never something that is no Slack time. */
 export function threadOf(place: Place): string | undefined {
   const { ref, nativeReplyTo } = place;
   if (ref.kind === "thread") return ref.threadId || undefined;
-  return ref.kind === "direct" ? nativeReplyTo || undefined : undefined;
+  return ref.kind === "direct" && nativeReplyTo !== undefined && TS.test(nativeReplyTo) ? nativeReplyTo : undefined;
 }
 
 /** The budget all bots of a channel share. */

@@ -28,15 +28,18 @@ const MAX_LEFT = 500;
 const STOP_REMEDY =
   "The Stop button is not shown: subscribe the app to the event agent_session_stopped under Event Subscriptions.";
 /** Answers that say the app is no agent; asking again would not change that. */
-const NO_SESSIONS = new Set(["not_an_agent", "unknown_method", "missing_scope", "not_allowed", "not_allowed_token_type", "feature_not_enabled", "invalid_arguments"]);
+const NO_SESSIONS = new Set([
+  "not_an_agent",
+  "unknown_method",
+  "missing_scope",
+  "not_allowed",
+  "not_allowed_token_type",
+  "feature_not_enabled",
+  "invalid_arguments",
+]);
 
 /** `installationId` keeps the notes of one workspace apart from another's. */
-export function createPresence(
-  calls: SlackCalls,
-  kv: KeyValueStore,
-  installationId: string,
-  log: Log,
-): Presence {
+export function createPresence(calls: SlackCalls, kv: KeyValueStore, installationId: string, log: Log): Presence {
   return new ShownPresence(calls, kv, installationId, log);
 }
 

@@ -52,7 +52,8 @@ export function createTwins(ask: SlackCall, clock: Clock, metrics: Metrics): Twi
       const known = messages.get(key);
       unmatched = known ? 0 : unmatched + 1;
       if (!known) metrics.count("parley_slack_unmatched_mentions_total");
-      const twin = known ?? (await Promise.race([askFor(ask, event), clock.delay(LONGEST_MS).then((): Fields => ({}))]));
+      const twin =
+        known ?? (await Promise.race([askFor(ask, event), clock.delay(LONGEST_MS).then((): Fields => ({}))]));
       return toList(twin.files).length > 0 ? { ...event, files: twin.files } : event;
     },
     find: (place) => messages.get(keyOf(place)),

@@ -19,8 +19,8 @@ export interface WorkspacesParts {
   readonly stopping: AbortSignal;
   /** Called for each workspace that was signed in to, before it is found by anything. */
   readonly onSignedIn: (bot: SlackBot) => void;
-  /** Something about health may have changed; `bot` is the workspace it is about, once known. */
-  readonly onChange: (bot?: SlackBot) => void;
+  /** Something about health may have changed. */
+  readonly onChange: () => void;
 }
 
 /** How the workspaces are, together. */
@@ -93,7 +93,7 @@ export class Workspaces {
     const source = this.#ofInstallation(installationId);
     if (!source) return;
     Object.assign(source, { problem, refused: true });
-    this.#parts.onChange(source.bot);
+    this.#parts.onChange();
   }
 
   /** A call succeeded: a token that was refused works again. */
@@ -101,7 +101,7 @@ export class Workspaces {
     const source = this.#ofInstallation(installationId);
     if (!source?.refused) return;
     Object.assign(source, { problem: undefined, refused: false });
-    this.#parts.onChange(source.bot);
+    this.#parts.onChange();
   }
 
   isRefused(installationId: string): boolean {
@@ -133,7 +133,7 @@ export class Workspaces {
       if (this.#parts.stopping.aborted || this.#sources.get(source.key) !== source) return undefined;
       this.#parts.onSignedIn(bot);
       Object.assign(source, { bot, name: workspaceName, remedy, problem: undefined, refused: false });
-      this.#parts.onChange(bot);
+      this.#parts.onChange();
       return undefined;
     } catch (error) {
       const problem = problemOf(error);

@@ -70,7 +70,7 @@ export function createHostCards(parts: {
     denied: (item, reason) =>
       say({
         ...about(item),
-        dedupeKey: `denied:${item.installation.id}:${item.event.from.id}:${dayOf(item)}`,
+        dedupeKey: `denied:${item.installation.id}:${item.event.from.id}:${dayOf(item)}:${reason}`,
         text: reason,
       }),
     mailboxFull: async (item, botIds) => {

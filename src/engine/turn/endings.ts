@@ -49,6 +49,8 @@ function outcomeOf(end: LoopEnd): TurnOutcome {
       return "stopped";
     case "unanswered":
       return "silent";
+    case "interrupted":
+      return "failed";
     default:
       return end.end;
   }
@@ -60,6 +62,8 @@ function hostCardOf(run: TurnRun, end: LoopEnd): HostCard | undefined {
       return retryCard(`${run.bot.name} did not manage to answer this.`);
     case "failed":
       return owesAnswer(run) ? retryCard(failureText(run.bot.name, end.reply)) : undefined;
+    case "interrupted":
+      return owesMore(run) ? retryCard(`${run.bot.name} was interrupted again and again and gave this up.`) : undefined;
     case "cancelled":
       return plainCard("Stopped.");
     case "cap":
@@ -67,6 +71,11 @@ function hostCardOf(run: TurnRun, end: LoopEnd): HostCard | undefined {
     default:
       return undefined;
   }
+}
+
+/** False when the last thing the turn did was to send a message: most likely that was all. */
+function owesMore(run: TurnRun): boolean {
+  return owesAnswer(run) && (run.progress.bubbles === 0 || run.progress.workAfterSend);
 }
 
 function failureText(name: string, reply: Extract<ModelReply, { ok: false }>): string {

@@ -18,8 +18,8 @@ import { authorityOf, firstBatch } from "./take-mail.ts";
 import { entriesOf, newestPersonCount, routeAfter, unseenBefore } from "./turn-input.ts";
 import { applyNodes, newProgress, placeOf, type TurnControl, type TurnParts, type TurnRun } from "./turn-run.ts";
 
-/** A turn that was lost this often is given up with an apology instead of being tried for ever. */
-const MAX_ATTEMPTS = 8;
+/** A turn that was lost this often without getting on is given up with an apology instead of being tried for ever. */
+const MAX_ATTEMPTS = 12;
 const HISTORY_LIMIT = 30;
 const HISTORY_MS = 8000;
 const STATUS_EVERY_MS = 60_000;
@@ -45,7 +45,7 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     : await begin(parts, claim, control, view, adapter);
   const status = keepStatus(run);
   try {
-    const end = run.turn.attempts > MAX_ATTEMPTS ? givenUp() : await runLoop(run);
+    const end = isGivenUp(run) ? ({ end: "interrupted" } as const) : await runLoop(run);
     await conclude(run, end);
   } finally {
     status.stop();
@@ -53,11 +53,8 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
   return true;
 }
 
-function givenUp(): LoopEnd {
-  return {
-    end: "failed",
-    reply: { ok: false, model: "", problem: "unavailable", text: "the turn was interrupted too often" },
-  };
+function isGivenUp({ turn, progress }: TurnRun): boolean {
+  return turn.attempts - (progress.attemptsAtReply ?? 0) > MAX_ATTEMPTS;
 }
 
 async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
@@ -74,6 +71,9 @@ async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
       { turnId: run.turn.id, botId: run.bot.id, model, problem, text: run.parts.mask(text) },
       "model failed",
     );
+  }
+  if (end.end === "interrupted") {
+    run.parts.log.error({ turnId: run.turn.id, botId: run.bot.id, attempts: run.turn.attempts }, "turn given up");
   }
   await settleSends(run);
   await finish(run, end);

@@ -5,10 +5,9 @@
 import type { Fields } from "../loopback.ts";
 import type { ControlOptions, Which } from "./controls.ts";
 import { choose, closeModal, press, sendCommand, submit } from "./controls.ts";
-import type { BotOptions, ChannelOptions, PersonOptions } from "./directory.ts";
+import type { BotOptions, PersonOptions } from "./directory.ts";
 import {
   addBot,
-  addChannel,
   addEmoji,
   addForeignBot,
   addGuild,
@@ -16,8 +15,6 @@ import {
   addRole,
   installBot,
   joinGuild,
-  permit,
-  removeChannel,
   roleOf,
   setRolePermissions,
 } from "./directory.ts";
@@ -40,6 +37,8 @@ import {
   unfurl,
 } from "./people.ts";
 import type { Permission } from "./permissions.ts";
+import type { ChannelOptions } from "./places.ts";
+import { addChannel, permit, removeChannel } from "./places.ts";
 import type { Post } from "./posts.ts";
 import { react, unreact } from "./reactions.ts";
 import type { Telling } from "./sessions.ts";

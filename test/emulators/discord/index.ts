@@ -18,13 +18,14 @@ import type { Limits, Timing, World } from "./world.ts";
 
 export type { Control } from "./component-text.ts";
 export type { ControlOptions, Which } from "./controls.ts";
-export type { BotOptions, ChannelOptions, PersonOptions } from "./directory.ts";
+export type { BotOptions, PersonOptions } from "./directory.ts";
 export type { Disturbance, Fault, RequestRule, Rule } from "./faults.ts";
 export type { InteractionResult } from "./interactions.ts";
 export type { Bot, Channel, DiscordRequest, Guild, OpenModal, Pings, Refusal, Role, Typing, User } from "./model.ts";
 export type { Located, SayOptions, Upload } from "./people.ts";
 export type { Permission } from "./permissions.ts";
 export { PERMISSIONS } from "./permissions.ts";
+export type { ChannelOptions } from "./places.ts";
 export type { Post, PostFile, PostFilter } from "./posts.ts";
 export type { Delivery, Link, Telling } from "./sessions.ts";
 export { INTENTS } from "./sessions.ts";

@@ -5,11 +5,11 @@
  */
 import type { Fields } from "../loopback.ts";
 import type { FileSource } from "./cdn.ts";
-import { dmChannel, makeThread } from "./directory.ts";
 import { announce, createMessage, deleteMessage, FLAGS } from "./messages.ts";
 import type { Bot, Channel, Role, StoredMessage, User } from "./model.ts";
 import { canSee } from "./permissions.ts";
 import { joinPings, mentionedUsers, pingsOf } from "./pings.ts";
+import { dmChannel, makeThread } from "./places.ts";
 import type { Post } from "./posts.ts";
 import { toPost } from "./posts.ts";
 import { referenceTo, snapshotOf } from "./sending.ts";

@@ -41,7 +41,7 @@ function resolverOf(
     fetched.push(url);
     const found = web[url];
     if (found === undefined || typeof found === "string")
-      return { ok: false, reason: "status", text: found ?? "example.com answered 404." } as Download;
+      return { ok: false, reason: "status", text: found ?? "example.com answered 404." } as unknown as Download;
     return {
       ok: true,
       mediaType: found.mediaType,

@@ -1,7 +1,7 @@
 /** Messages through the front door: whom they wake, once in every order of copies, and what the host says when they cannot be taken (SPEC T1, I2, I4, I6, G10). */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOnEmbedded, type StoreWorld } from "../store/store-world.ts";
-import { newRoom } from "./routing-world.ts";
+import { newRoom } from "./rooms.ts";
 
 let opened: StoreWorld | undefined;
 const world = () => opened ?? expect.fail("not open");

@@ -2,11 +2,9 @@
  * The engine's front door over a real database: events go in as adapters make them, and tests look at receptions, mail and what the host said.
  * Nothing runs turns here; `work` and `ask` put a session into the state a turn would leave.
  */
-import { randomBytes } from "node:crypto";
 import type { Adapter } from "../../../src/engine/adapter.ts";
 import type { Installation } from "../../../src/engine/bot.ts";
-import type { SecretRequest, Widget } from "../../../src/engine/card.ts";
-import { type ConversationRef, conversationKey } from "../../../src/engine/conversation.ts";
+import type { ConversationRef } from "../../../src/engine/conversation.ts";
 import type { AnswerEvent, InboundEvent, MessageEvent, Receive, Reception } from "../../../src/engine/inbound-event.ts";
 import type { PersonRef } from "../../../src/engine/person.ts";
 import { createHostCards } from "../../../src/engine/routing/host-cards.ts";
@@ -14,50 +12,13 @@ import { createInstallations } from "../../../src/engine/routing/installations.t
 import { createReceive } from "../../../src/engine/routing/router.ts";
 import { createSecretIntake } from "../../../src/engine/routing/secret-intake.ts";
 import { SecretValue } from "../../../src/engine/secret-value.ts";
-import type { Claim } from "../../../src/engine/session.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
-import { createVaultCipher } from "../../../src/engine/state/vault.ts";
-import type { NewDelivery } from "../../../src/engine/store/store.ts";
+import type { VaultCipher } from "../../../src/engine/state/vault.ts";
 import { silentLog } from "../store/silent-log.ts";
 import { claimTimes, noProgress, unique } from "../store/store-place.ts";
 import type { StoreWorld } from "../store/store-world.ts";
 import { written } from "./addressing-parts.ts";
-
-const baseSettings: EngineSettings = {
-  orgId: "org",
-  threads: "sticky",
-  replies: { test: "thread" },
-  access: {
-    directMessages: "open",
-    guests: "deny",
-    external: "deny",
-    people: [],
-    admins: ["U_BOSS"],
-    secretConnectors: "any",
-  },
-  limits: {
-    waitMs: 3000,
-    debounceMs: 0,
-    maxSteps: 200,
-    turnMs: 1,
-    ageingMs: 1,
-    mailPerSession: 50,
-    leaseMs: 1,
-    receiptWaitMs: 1,
-    bubblesPerTurn: 25,
-    toolMs: 1,
-    modelMs: 1,
-    secretTtlMs: 3_600_000,
-  },
-  fallbackModels: [],
-  sendMessageGuidance: true,
-  publicUrl: "https://bots.example",
-  localLinks: true,
-};
-
-/** One vault key for all rooms: what one sealed another opens. */
-const key = { id: "k1", bytes: randomBytes(32) };
-export const cipher = createVaultCipher({ current: key, all: [key] });
+import { type AskedFor, cardDelivery, type RunningTurn } from "./room-cards.ts";
 
 /** How a person writes; see `written` for mentions. */
 export interface SayOptions {
@@ -81,7 +42,13 @@ export class Room {
   readonly bots: Readonly<Record<"ada" | "bo", Installation>>;
   readonly receive: Receive;
 
-  constructor(world: StoreWorld, settings: EngineSettings, bots: Room["bots"], workspaceId: string) {
+  constructor(
+    world: StoreWorld,
+    settings: EngineSettings,
+    bots: Room["bots"],
+    workspaceId: string,
+    cipher: VaultCipher,
+  ) {
     this.world = world;
     this.settings = settings;
     this.bots = bots;
@@ -218,7 +185,7 @@ export class Room {
   }
 
   /** A running turn that has taken all due mail of the session rung last. */
-  async work(name = "ann"): Promise<{ claim: Claim; turnId: string; ref: ConversationRef }> {
+  async work(name = "ann"): Promise<RunningTurn> {
     const { store } = this.world;
     const { claim } = await store.claim({ ...claimTimes, sessionId: this.rung.at(-1) ?? "", owner: unique("w") });
     if (!claim) throw new Error("expected a claim");
@@ -239,7 +206,7 @@ export class Room {
     return { claim, turnId, ref };
   }
 
-  async finish({ claim, turnId }: { claim: Claim; turnId: string }): Promise<void> {
+  async finish({ claim, turnId }: RunningTurn): Promise<void> {
     await this.world.store.finishTurn(claim, {
       turnId,
       status: "done",
@@ -250,10 +217,7 @@ export class Room {
   }
 
   /** Ada's turn ends with this card, for the person it served. */
-  async ask(
-    spec: { widget: Widget } | { secret: SecretRequest } | { retry: true },
-    name = "ann",
-  ): Promise<{ cardId: string; ref: ConversationRef }> {
+  async ask(asked: AskedFor, name = "ann"): Promise<{ cardId: string; ref: ConversationRef }> {
     const turn = await this.work(name);
     const { claim, turnId, ref } = turn;
     const { store } = this.world;
@@ -269,85 +233,10 @@ export class Room {
     await store.commitSend(
       claim,
       { turnId, step: 1, index: 0 },
-      this.cardDelivery(spec, cardId, turn, name),
+      cardDelivery(this, asked, cardId, turn, name),
       noProgress,
     );
     await this.finish(turn);
     return { cardId, ref };
   }
-
-  private cardDelivery(
-    spec: Parameters<Room["ask"]>[0],
-    id: string,
-    turn: { claim: Claim; turnId: string; ref: ConversationRef },
-    name: string,
-  ): NewDelivery {
-    const host = {
-      kind: "retry" as const,
-      text: "It failed.",
-      controls: [{ value: "retry", label: "Retry", style: "primary" as const }],
-    };
-    const card =
-      "widget" in spec
-        ? { kind: "widget" as const, spec: { kind: "widget" as const, widget: spec.widget } }
-        : "secret" in spec
-          ? { kind: "secret" as const, spec: { kind: "secret" as const, secret: spec.secret } }
-          : { kind: "retry" as const, spec: { kind: "host" as const, host, data: {} } };
-    return {
-      entryId: unique("e"),
-      conversationKey: conversationKey(turn.ref),
-      botId: this.bots.ada.botId,
-      botName: "Ada",
-      kind: "bubble",
-      text: "card",
-      body: {},
-      files: [],
-      personCount: 1,
-      place: { installationId: this.bots.ada.id, ref: turn.ref },
-      nativeChannel: `test:${this.workspaceId}:x`,
-      pieces: ["card"],
-      card: { id, ...card, allowed: [this.person(name).id], sessionId: turn.claim.sessionId, turnId: turn.turnId },
-    };
-  }
-}
-
-/** A new room; `settings` are laid over the usual ones. */
-export async function newRoom(
-  world: StoreWorld,
-  settings: { access?: Partial<EngineSettings["access"]>; limits?: Partial<EngineSettings["limits"]> } & Partial<
-    Omit<EngineSettings, "access" | "limits">
-  > = {},
-): Promise<Room> {
-  const workspaceId = unique("W");
-  const orgId = unique("org");
-  const install = async (id: "ada" | "bo", name: string) => {
-    const botId = `${id}-${workspaceId.toLowerCase()}`;
-    const seed = { id: botId, name, role: "", model: "demo", lanes: 4 };
-    return {
-      seed,
-      facts: {
-        botId,
-        platform: "test",
-        appId: unique("A"),
-        workspaceId,
-        botUserId: `U_${id.toUpperCase()}`,
-        otherIds: [`B_${id.toUpperCase()}`],
-        credentialRef: "x",
-      },
-    };
-  };
-  const [ada, bo] = [await install("ada", "Ada"), await install("bo", "Bo Diddley")];
-  await world.store.syncBots(orgId, [ada.seed, bo.seed]);
-  const bots = {
-    ada: await world.store.saveInstallation(orgId, ada.facts),
-    bo: await world.store.saveInstallation(orgId, bo.facts),
-  };
-  const merged: EngineSettings = {
-    ...baseSettings,
-    ...settings,
-    orgId,
-    access: { ...baseSettings.access, ...settings.access },
-    limits: { ...baseSettings.limits, ...settings.limits },
-  };
-  return new Room(world, merged, bots, workspaceId);
 }

@@ -1,7 +1,8 @@
 /** Secrets through the front door: sealed, used once, and found nowhere else in the whole database (SPEC C2, C5). */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOnEmbedded, type StoreWorld } from "../store/store-world.ts";
-import { cipher, newRoom, type Room } from "./routing-world.ts";
+import { cipher, newRoom } from "./rooms.ts";
+import type { Room } from "./routing-world.ts";
 
 let opened: StoreWorld | undefined;
 const world = () => opened ?? expect.fail("not open");

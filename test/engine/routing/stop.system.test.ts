@@ -1,7 +1,8 @@
 /** Typed commands and the stop control through the front door: exact, once, with a visible outcome, and with a role for others' work (SPEC T5). */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOnEmbedded, type StoreWorld } from "../store/store-world.ts";
-import { newRoom, type Room } from "./routing-world.ts";
+import { newRoom } from "./rooms.ts";
+import type { Room } from "./routing-world.ts";
 
 let opened: StoreWorld | undefined;
 const world = () => opened ?? expect.fail("not open");

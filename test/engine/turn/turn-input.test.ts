@@ -4,7 +4,8 @@ import type { Conversation, Route } from "../../../src/engine/conversation.ts";
 import type { Mail, MailBody } from "../../../src/engine/mail.ts";
 import type { Store } from "../../../src/engine/store/store.ts";
 import type { Entry } from "../../../src/engine/transcript.ts";
-import { newestPersonCount, routeAfter, unseenBefore } from "../../../src/engine/turn/turn-input.ts";
+import { afterJoin, newestPersonCount, routeAfter, unseenBefore } from "../../../src/engine/turn/turn-input.ts";
+import { newProgress } from "../../../src/engine/turn/turn-run.ts";
 import { entryOf, mailOf } from "../context/context-parts.ts";
 
 /** What the bot "ada" is shown of these entries when it has seen those up to `cursor`. */
@@ -66,6 +67,21 @@ describe("the number that bubbles take", () => {
     [[entryOf(9, { address: undefined }), entryOf(8, { address: "t8s1" })], 2, 2],
   ])("is that of the newest person message read", (entries, before, expected) => {
     expect(newestPersonCount(new Map(entries.map((entry) => [entry.id, entry])), before)).toBe(expected);
+  });
+});
+
+describe("a message that joins a turn", () => {
+  const before = {
+    ...newProgress(1),
+    bubbles: 1,
+    said: ["print"],
+    refusedInRow: 4,
+    callsSinceSend: 3,
+    silentTries: 1,
+    reminded: ["early-result"],
+  };
+  test("may be answered in the same words as the one before, and starts the counters anew", () => {
+    expect({ ...before, ...afterJoin(2) }).toEqual({ ...newProgress(2), bubbles: 1, workAfterSend: true });
   });
 });
 

@@ -4,14 +4,14 @@
 import { asFields, asList, asText } from "../../loopback.ts";
 import type { Answer, BotCall, Routes } from "../call.ts";
 import { forBots, idAt, requirePermission, restViewer, visibleChannel, visibleMessage } from "../call.ts";
-import type { ThreadStart } from "../directory.ts";
-import { dmChannel, makeThread, removeChannel } from "../directory.ts";
 import { tellChannel, tellThread, tellThreadMember } from "../events.ts";
 import { messageJson } from "../message-json.ts";
 import { CREATE_FLAGS, checkMessageForm, checkNotEmpty } from "../message-rules.ts";
 import { createMessage, filesOf } from "../messages.ts";
 import type { Channel } from "../model.ts";
 import { can } from "../permissions.ts";
+import type { ThreadStart } from "../places.ts";
+import { dmChannel, makeThread, removeChannel } from "../places.ts";
 import { badChoice, checkInteger, checkText, problemList, refuse, refuseForm } from "../refusal.ts";
 import { channelJson, userJson } from "../wire.ts";
 
