@@ -47,7 +47,14 @@ export function botOf(row: BotRow): Bot {
 /** An installation, with the names of its account joined in. */
 export function installationOf(row: InstallationRow): Installation {
   const { id, botId, platform, appId, workspaceId, orgId, botUserId, otherIds } = row;
-  return { id, botId, platform, appId, workspaceId, orgId, botUserId, otherIds };
+  const persona = personaOf(row.persona);
+  return { id, botId, platform, appId, workspaceId, orgId, botUserId, otherIds, ...(persona ? { persona } : {}) };
+}
+
+function personaOf(value: unknown): Persona | undefined {
+  const { name, icon } = (value ?? {}) as Partial<Record<keyof Persona, unknown>>;
+  if (typeof name !== "string" || name === "") return undefined;
+  return typeof icon === "string" ? { name, icon } : { name };
 }
 
 /** A conversation; the channel id is empty for places without a platform. */

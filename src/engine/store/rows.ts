@@ -28,7 +28,7 @@ export interface InstallationRow {
   botUserId: string;
   otherIds: string[];
   /** `Persona`, when the app is shared. */
-  readonly persona: unknown;
+  persona: unknown;
 }
 
 /** Table Conversation. */

@@ -15,7 +15,7 @@ const codeIn = (said: readonly string[]) =>
   /!pair (\d{6})/.exec(said.join("\n"))?.[1] ?? expect.fail("no code was given");
 
 async function pairingRoom(): Promise<Room> {
-  return newRoom(world(), { access: { directMessages: "pairing", admins: ["boss"] } });
+  return newRoom(world(), { access: { directMessages: "pairing", admins: ["U_BOSS"] } });
 }
 
 test("an unknown person is given a code and is not served", async () => {
