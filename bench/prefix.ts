@@ -9,7 +9,8 @@ import { steps } from "../test/support/scripts.ts";
 import { newFolder, startProduct, startSurroundings } from "./surroundings.ts";
 import { median, percentile, printNote, printTable } from "./table.ts";
 
-const TURNS = 30;
+/** Bubbles per session; Slack takes about one a second in a channel. */
+const BUBBLES = 24;
 const SHORT = "What is the state of the release? Please tell me in two sentences what is left to do.";
 const WORK =
   "I looked at the board: two tickets are open, both in review, and the tests of the last build have passed.";
@@ -19,6 +20,7 @@ interface Kind {
   readonly about: string;
   readonly bot: string;
   readonly script: Script;
+  readonly turns: number;
   /** Lets one message come in. */
   say(stage: Stage, turn: number): void;
 }
@@ -37,18 +39,21 @@ const KINDS: readonly Kind[] = [
     about: "direct message, one bubble",
     bot: "Ada",
     script: steps(sendMessage(WORK)),
+    turns: BUBBLES,
     say: (stage, turn) => void stage.slack.dm(person(stage, 0), stage.app, `${turn}: ${SHORT}`),
   },
   {
     about: "direct message, three bubbles",
     bot: "Bea",
     script: steps(sendMessage(`One. ${WORK}`), sendMessage(`Two. ${WORK}`), sendMessage(`Three. ${WORK}`)),
+    turns: BUBBLES / 3,
     say: (stage, turn) => void stage.slack.dm(person(stage, 0), stage.app, `${turn}: ${SHORT}`),
   },
   {
     about: "thread with chatter between",
     bot: "Cleo",
     script: steps(sendMessage(WORK)),
+    turns: BUBBLES,
     say: (stage, turn) => {
       const root = stage.channel.messages[0]?.body.ts;
       const thread = root === undefined ? {} : { thread: { channel: stage.channel, ts: root } };
@@ -75,7 +80,7 @@ async function talk(
   requests: () => readonly LlmRequest[],
   ended: () => number,
 ): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn += 1) {
+  for (let turn = 0; turn < kind.turns; turn += 1) {
     const before = ended();
     kind.say(stage, turn);
     await stage.slack.waitUntil(() => ended() > before, `the end of turn ${turn} of ${kind.bot}`, 60_000);
@@ -87,6 +92,10 @@ function rowOf(kind: Kind, requests: readonly LlmRequest[]): readonly string[] {
   const later = requests.slice(1);
   const shares = later.map((request) => request.sharedPrefix);
   const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+  // The part of the last prompt that is still there, from its first character on: 100 % unless something was changed or taken away.
+  const kept = later.map(
+    (request, i) => (request.sharedPrefix * request.promptLength) / (requests[i]?.promptLength ?? 1),
+  );
   const fresh = later.map((request) => request.promptLength * (1 - request.sharedPrefix));
   return [
     kind.about,
@@ -95,6 +104,7 @@ function rowOf(kind: Kind, requests: readonly LlmRequest[]): readonly string[] {
     percent(percentile(shares, 0.05)),
     percent(Math.min(...shares)),
     `${shares.filter((share) => share < 0.95).length} of ${shares.length}`,
+    percent(Math.min(...kept)),
     median(fresh).toFixed(0),
     `${requests[0]?.promptLength ?? 0} → ${requests.at(-1)?.promptLength ?? 0}`,
   ];
@@ -121,10 +131,22 @@ async function run(): Promise<void> {
         return talk(kind, stages[i] as Stage, requestsOf(bot), endedBy(bot));
       }),
     );
-    const columns = ["", "requests", "median", "p5", "lowest", "below 95 %", "new characters", "prompt, first → last"];
+    const columns = [
+      "",
+      "requests",
+      "median",
+      "p5",
+      "lowest",
+      "below 95 %",
+      "last one kept",
+      "new characters",
+      "prompt, first → last",
+    ];
     const rows = KINDS.map((kind) => rowOf(kind, llm.requestsOf(kind.bot.toLowerCase())));
-    printTable(`Shared beginning of prompts, ${TURNS} turns per session`, columns, rows);
-    printNote("A prompt is tools, system text and messages in the order in which providers cache them, in characters.");
+    printTable(`Shared beginning of prompts, one session each, ${BUBBLES} bubbles`, columns, rows);
+    printNote(
+      "A prompt is tools, system text and messages in the order in which providers cache them, in characters. Young sessions lie below 95 % because little came before what is new; 'last one kept' is the lowest share of a prompt that its successor still begins with.",
+    );
   } finally {
     await product.stop();
     await around.close();

@@ -33,13 +33,6 @@ export const COUNTERS = {
     help: "Delivery attempts of native messages, by platform and outcome.",
     labels: ["platform", "outcome"],
   },
-  slack_events_dropped_by_slack: {
-    help: "Times Slack said that it drops events because there are too many.",
-    labels: [],
-  },
-  slack_silent_sockets: { help: "Slack connections replaced because nothing arrived on them.", labels: [] },
-  slack_surplus_sockets: { help: "Times an app had more Slack connections than it should.", labels: [] },
-  slack_untold_notices: { help: "Private notices to a person that Slack did not show.", labels: [] },
   parley_slack_events_dropped_by_slack_total: {
     help: "Times Slack said that it drops events (app_rate_limited).",
     labels: [],

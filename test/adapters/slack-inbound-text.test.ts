@@ -154,5 +154,10 @@ test("a pasted table and a shared message are read, a link preview is not", () =
 
 test("a message of blocks only, or of nothing, does not fail", () => {
   expect(readText({}, names)).toEqual({ text: "", mentions: [], quoted: [], everyone: false });
-  expect(readText({ blocks: [{ type: "section", text: { type: "mrkdwn", text: "x" } }] }, names).text).toBe("");
+  const cards = readText(
+    { blocks: [{ type: "section", text: { type: "mrkdwn", text: "ask @ada" } }, { type: "divider" }] },
+    names,
+  );
+  expect(cards.text).toBe("ask @ada");
+  expect(cards.quoted).toEqual([{ start: 0, end: 8 }]);
 });

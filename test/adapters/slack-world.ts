@@ -9,6 +9,7 @@ import type {
   AdapterRoute,
   ConversationRef,
   FileRef,
+  GuardedFetch,
   InboundEvent,
   MessageEvent,
   Place,
@@ -54,7 +55,14 @@ export interface SlackWorld {
   readonly routes: readonly AdapterRoute[];
   /** Kept by the adapter, by key. */
   readonly credentials: ReadonlyMap<string, SecretValue>;
+  /** What the download guard does; the default refuses everything. */
+  guardWith(guard: GuardedFetch): void;
   receiveWith(answer: (event: InboundEvent) => Promise<Reception>): void;
+  /** Stops the adapter and gives a new one on the same stored state, as after a restart. */
+  restarted(): Promise<Adapter>;
+  /** Moves the adapter's clock ahead. */
+  later(ms: number): void;
+  installation(app: App | undefined): string;
   startBot(app: App, secrets?: Record<string, string>): Promise<void>;
   placeFor(event: MessageEvent): Place;
   placeIn(ref: Partial<ConversationRef> & Pick<ConversationRef, "kind" | "channelId">, app?: App): Place;
@@ -76,11 +84,15 @@ export async function openSlackWorld(options: SlackWorldOptions = {}): Promise<S
   const bob = slack.addPerson("Bob");
   const general = slack.addChannel("general", [...bots, alice, bob]);
   const state = createContext();
-  const adapter = createSlackAdapter({
-    apiUrl: slack.apiUrl,
-    ...(options.catchUp ? { catchUp: options.catchUp } : {}),
-    supervision: { ...DEFAULT_SUPERVISION, backoffMs: [20, 50, 100], refusedMs: 150, ...options.supervision },
-  });
+  const newAdapter = () =>
+    createSlackAdapter({
+      apiUrl: slack.apiUrl,
+      ...(options.catchUp ? { catchUp: options.catchUp } : {}),
+      supervision: { ...DEFAULT_SUPERVISION, backoffMs: [20, 50, 100], refusedMs: 150, ...options.supervision },
+    });
+  const adapters = [newAdapter()];
+  const [adapter] = adapters;
+  if (!adapter) throw new Error("a world needs an adapter");
   const startBot = (app: App, secrets?: Record<string, string>) =>
     adapter.start(
       { botId: app.name.toLowerCase(), name: app.name, role: "Tester", settings: secrets ?? secretsOf(app) },
@@ -96,19 +108,26 @@ export async function openSlackWorld(options: SlackWorldOptions = {}): Promise<S
     general,
     ...state,
     startBot,
+    restarted: async () => {
+      await adapters.at(-1)?.stop();
+      const next = newAdapter();
+      adapters.push(next);
+      return next;
+    },
+    installation,
     placeIn: (ref, app = ada) => ({
-      installationId: `i-${app.appId}`,
-      ref: { platform: "slack", workspaceId: slack.team.id, ...ref },
+      installationId: installation(app),
+      ref: { platform: "slack", workspaceId: app.team.id, ...ref },
     }),
     placeFor: (event) => placeFor(event),
     message: (text) =>
       slack.waitUntil(
         () => state.received.find((one): one is MessageEvent => one.type === "message" && one.text.includes(text)),
         `the message ${text}`,
-        5000,
+        9000,
       ),
     close: async () => {
-      await adapter.stop();
+      await Promise.all(adapters.map((one) => one.stop()));
       await slack.close();
     },
   };
@@ -137,7 +156,10 @@ function createContext() {
   const metrics: string[] = [];
   const files = new Map<string, string>();
   const routes: AdapterRoute[] = [];
+  const system = createSystemClock();
+  let ahead = 0;
   const credentials = new Map<string, SecretValue>();
+  let guard: GuardedFetch = () => Promise.resolve({ ok: false, reason: "private-address", text: "not here" });
   let answer = (_event: InboundEvent): Promise<Reception> => Promise.resolve({ status: "accepted" });
   const write = (fields: object, msg: string) => void logs.push(`${msg} ${JSON.stringify(fields)}`);
   const log = { debug: write, info: write, warn: write, error: write, child: () => log };
@@ -147,13 +169,19 @@ function createContext() {
       return answer(event);
     },
     kv: createMemoryKv(),
-    guardedFetch: () => Promise.resolve({ ok: false, reason: "cancelled", text: "not here" }),
-    clock: createSystemClock(),
+    guardedFetch: (url, request) => guard(url, request),
+    clock: { now: () => system.now() + ahead, delay: (ms, signal) => system.delay(ms, signal) },
     log,
     metrics: { count: (name) => void metrics.push(name), observe: () => undefined },
     route: (route) => void routes.push(route),
     identify: (account, facts) =>
-      Promise.resolve({ id: `i-${facts.appId}`, botId: account.botId, platform: "slack", orgId: "o", ...facts }),
+      Promise.resolve({
+        id: installationOf(facts.appId, facts.workspaceId),
+        botId: account.botId,
+        platform: "slack",
+        orgId: "o",
+        ...facts,
+      }),
     openFile: (file) => Promise.resolve(bytesOf(files.get(file.sha256) ?? "")),
     storeFile: () => Promise.resolve({ ok: false, text: "not here" }),
     publicUrl: "",
@@ -170,6 +198,12 @@ function createContext() {
     routes,
     credentials,
     route: () => routes[0],
+    later: (ms: number) => {
+      ahead += ms;
+    },
+    guardWith: (next: GuardedFetch) => {
+      guard = next;
+    },
     receiveWith: (next: typeof answer) => {
       answer = next;
     },
@@ -190,4 +224,14 @@ function createContext() {
 
 async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
   yield Buffer.from(text);
+}
+
+/** The id of an app's installation; undefined apps have none. */
+function installation(app: App | undefined): string {
+  return app ? installationOf(app.appId, app.enterprise?.id ?? app.team.id) : "none";
+}
+
+/** One id per app and workspace, as the store gives them. */
+function installationOf(appId: string, workspaceId: string): string {
+  return `i-${appId}-${workspaceId}`;
 }

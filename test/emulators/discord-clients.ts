@@ -2,6 +2,7 @@
  * The real Discord clients, pointed at an emulated Discord; shared by the emulator's own tests.
  * Nothing here knows the product.
  */
+import { existsSync, readFileSync } from "node:fs";
 import {
   type CreateWebSocketManagerOptions,
   type SessionInfo,
@@ -28,6 +29,12 @@ export interface GatewayClient {
 /** Guilds, messages, DMs, reactions, content. */
 export const ALL_INTENTS = 1 | 512 | 1024 | 4096 | 8192 | 32_768;
 const READ_INTENTS = ALL_INTENTS & ~32_768;
+
+/** Discord's OpenAPI document when DISCORD_OPENAPI names its file; null otherwise. The emulator does without it. */
+export function readOpenApi(): object | null {
+  const path = process.env.DISCORD_OPENAPI;
+  return path !== undefined && existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as object) : null;
+}
 
 /** REST of discord.js for a bot, without repeating requests by itself. */
 export function restOf(discord: Discord, bot: Bot): REST {
@@ -57,6 +64,8 @@ export function gatewayOf(
     updateSessionInfo: (_shard, info) => {
       session = info;
     },
+    // The client's own one waits 5 s between two IDENTIFYs.
+    buildIdentifyThrottler: () => ({ waitForIdentify: () => Promise.resolve() }),
     ...options,
   });
   const client: GatewayClient = {

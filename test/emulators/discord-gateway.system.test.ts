@@ -1,19 +1,15 @@
 /**
  * The emulated gateway under the real gateway client: resuming, invalid sessions, lost connections, refused sessions,
- * and for protocol errors a bare socket.
+ * disturbed events.
  */
-import { constants, inflateSync } from "node:zlib";
+import type { SessionInfo } from "@discordjs/ws";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { WebSocket } from "ws";
 import type { Bot, Channel, Discord, User } from "./discord/index.ts";
 import { startDiscord } from "./discord/index.ts";
 import type { GatewayClient } from "./discord-clients.ts";
-import { connect, gatewayOf, refusalOf, restOf } from "./discord-clients.ts";
-
-type Json = Record<string, unknown>;
+import { connect, gatewayOf } from "./discord-clients.ts";
 
 const running: GatewayClient[] = [];
-const sockets: WebSocket[] = [];
 let discord: Discord;
 let ada: Bot;
 let alice: User;
@@ -32,7 +28,6 @@ function fresh(options: { messageContent?: boolean; identifies?: number } = {}):
 afterEach(async () => {
   discord.calm();
   for (const client of running.splice(0)) await client.manager.destroy();
-  for (const socket of sockets.splice(0)) socket.terminate();
 });
 afterAll(() => discord.close());
 
@@ -100,16 +95,27 @@ test("a dead resume host makes the client try again", async () => {
   expect(discord.sockets(ada)).toBe(1);
 });
 
-test("a session survives a client that closes with 4200 and is resumed by the next one", async () => {
-  let session: unknown = null;
+/** A session kept over the end of its client: until `live`, the null that ending writes is ignored. */
+function keptSession() {
+  let session: SessionInfo | null = null;
+  let kept = true;
   const options = {
-    retrieveSessionInfo: () => session as never,
-    updateSessionInfo: (_shard: number, info: unknown) => {
-      session = info ?? session;
+    retrieveSessionInfo: () => session,
+    updateSessionInfo: (_shard: number, info: SessionInfo | null) => {
+      session = kept ? (info ?? session) : info;
     },
   };
+  const live = () => {
+    kept = false;
+  };
+  return { options, live };
+}
+
+test("a session survives a client that closes with 4200 and is resumed by the next one", async () => {
+  const { options, live } = keptSession();
   const first = await connect(discord, fresh(), options);
   await first.manager.destroy({ code: 4200 });
+  live();
   discord.say(alice, general, "between two lives");
   const second = gatewayOf(discord, ada, options);
   running.push(second);
@@ -120,15 +126,10 @@ test("a session survives a client that closes with 4200 and is resumed by the ne
 });
 
 test("closing with 1000 ends the session", async () => {
-  let session: unknown = null;
-  const options = {
-    retrieveSessionInfo: () => session as never,
-    updateSessionInfo: (_shard: number, info: unknown) => {
-      session = info ?? session;
-    },
-  };
+  const { options, live } = keptSession();
   const first = await connect(discord, fresh(), options);
   await first.manager.destroy();
+  live();
   const second = gatewayOf(discord, ada, options);
   running.push(second);
   await second.manager.connect();
@@ -152,20 +153,6 @@ test("an intent that is not switched on closes with 4014", async () => {
   running.push(client);
   await expect(client.manager.connect()).rejects.toThrow("disallowed intents");
   expect(client.closes).toEqual([4014]);
-});
-
-test("every IDENTIFY costs budget, and past its end the token is reset", async () => {
-  const bot = fresh({ identifies: 2 });
-  for (const expected of [1, 0]) {
-    const client = await connect(discord, bot);
-    running.push(client);
-    const info = (await restOf(discord, bot).get("/gateway/bot")) as { session_start_limit: Json };
-    expect(info.session_start_limit).toMatchObject({ total: 2, remaining: expected, max_concurrency: 1 });
-  }
-  const bare = await open();
-  bare.send(2, { token: bot.token, intents: 1, properties: { os: "linux" } });
-  expect(await bare.closed).toBe(4004);
-  expect((await refusalOf(restOf(discord, bot).get("/users/@me"))).code).toBe("401 0");
 });
 
 test("events are doubled, dropped, delayed and swapped on demand", async () => {
@@ -221,88 +208,4 @@ test("silent connections and missing acknowledgements make the client resume", a
   expect(contents(client)).toEqual(["into the void"]);
   await client.manager.destroy();
   await quick.close();
-});
-
-/** A bare connection. */
-async function open(query = "v=10&encoding=json") {
-  const socket = new WebSocket(`ws://${discord.host}/gateway?${query}`);
-  sockets.push(socket);
-  const frames: Json[] = [];
-  const binary: Buffer[] = [];
-  socket.on("message", (data, isBinary) => {
-    if (isBinary) binary.push(data as Buffer);
-    else frames.push(JSON.parse(String(data)) as Json);
-  });
-  const closed = new Promise<number>((resolve) => socket.once("close", resolve));
-  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
-  return { socket, frames, binary, closed, send: (op: number, d: unknown) => socket.send(JSON.stringify({ op, d })) };
-}
-
-const identity = (bot: Bot, more: Json = {}) => ({
-  token: bot.token,
-  intents: 1,
-  properties: { os: "linux" },
-  ...more,
-});
-
-test.each([
-  ["an unknown op before IDENTIFY", 4003, [[3, { status: "online" }]]],
-  ["a wrong token", 4004, [[2, { token: "x", intents: 1, properties: { os: "linux" } }]]],
-  ["no properties", 4002, [[2, "properties"]]],
-  ["impossible intents", 4013, [[2, "intents"]]],
-  ["an impossible shard", 4010, [[2, "shard"]]],
-  [
-    "a second IDENTIFY",
-    4005,
-    [
-      [2, "good"],
-      [2, "good"],
-    ],
-  ],
-  [
-    "an unknown op",
-    4001,
-    [
-      [2, "good"],
-      [99, {}],
-    ],
-  ],
-] as [string, number, [number, unknown][]][])("%s closes with %i", async (_name, code, frames) => {
-  const bot = fresh();
-  const bodies: Record<string, Json> = {
-    good: identity(bot),
-    properties: identity(bot, { properties: {} }),
-    intents: identity(bot, { intents: 1 << 30 }),
-    shard: identity(bot, { shard: [2, 1] }),
-  };
-  const bare = await open();
-  for (const [op, body] of frames) bare.send(op, typeof body === "string" ? bodies[body] : body);
-  expect(await bare.closed).toBe(code);
-});
-
-test("garbage, long frames, old versions and floods are closed", async () => {
-  const garbage = await open();
-  garbage.socket.send("{");
-  expect(await garbage.closed).toBe(4002);
-  const long = await open();
-  long.send(1, "x".repeat(5000));
-  expect(await long.closed).toBe(4002);
-  expect(await (await open("v=6&encoding=json")).closed).toBe(4012);
-  const flood = await open();
-  for (let count = 0; count < 121; count += 1) flood.send(1, null);
-  expect(await flood.closed).toBe(4008);
-});
-
-test("resuming with a sequence number from the future closes with 4007", async () => {
-  const client = await join();
-  const bare = await open();
-  bare.send(6, { token: ada.token, session_id: client.named("READY")[0]?.session_id, seq: 1_000_000 });
-  expect(await bare.closed).toBe(4007);
-});
-
-test("clients that ask for zlib-stream get it", async () => {
-  const bare = await open("v=10&encoding=json&compress=zlib-stream");
-  await discord.waitUntil(() => bare.binary.length > 0, "a compressed hello");
-  const text = inflateSync(Buffer.concat(bare.binary), { finishFlush: constants.Z_SYNC_FLUSH });
-  expect(JSON.parse(String(text))).toMatchObject({ op: 10, d: { heartbeat_interval: 41_250 } });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bot, Channel, Discord, Post, User } from "./discord/index.ts";
 import { startDiscord } from "./discord/index.ts";
 import type { GatewayClient } from "./discord-clients.ts";
-import { connect, refusalOf, restOf } from "./discord-clients.ts";
+import { connect, readOpenApi, refusalOf, restOf } from "./discord-clients.ts";
 
 type Json = Record<string, unknown>;
 
@@ -18,7 +18,7 @@ let general: Channel;
 let client: GatewayClient;
 
 beforeAll(async () => {
-  discord = await startDiscord({ interactionMs: 400 });
+  discord = await startDiscord({ interactionMs: 400, openApi: readOpenApi() });
   ada = discord.addBot({ name: "Ada" });
   alice = discord.addPerson("Alice");
   bob = discord.addPerson("Bob");

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Bot, Channel, Discord, User } from "./discord/index.ts";
 import { startDiscord } from "./discord/index.ts";
 import type { GatewayClient } from "./discord-clients.ts";
-import { connect, restOf } from "./discord-clients.ts";
+import { connect, readOpenApi, restOf } from "./discord-clients.ts";
 
 const running: GatewayClient[] = [];
 let discord: Discord;
@@ -16,7 +16,7 @@ let bob: User;
 let general: Channel;
 
 beforeAll(async () => {
-  discord = await startDiscord();
+  discord = await startDiscord({ openApi: readOpenApi() });
   ada = discord.addBot({ name: "Ada" });
   bo = discord.addBot({ name: "Bo", messageContent: false });
   alice = discord.addPerson("Alice");
@@ -55,7 +55,7 @@ test("a bot's reply is seen, keeps its nonce, and pings only whom it may", async
 test("a bot's file and gallery come with bytes and alt text", async () => {
   const rest = restOf(discord, ada);
   await rest.post(CREATE(general), {
-    body: { content: "a file", attachments: [{ id: 0, description: "what it is" }] },
+    body: { content: "a file", attachments: [{ id: "0", description: "what it is" }] },
     files: [{ name: "data.csv", data: Buffer.from("a,b"), contentType: "text/csv" }],
   });
   await rest.post(CREATE(general), {

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Bot, Channel, Discord, User } from "./discord/index.ts";
 import { startDiscord } from "./discord/index.ts";
 import type { GatewayClient } from "./discord-clients.ts";
-import { connect, restOf } from "./discord-clients.ts";
+import { connect, readOpenApi, restOf } from "./discord-clients.ts";
 
 const running: GatewayClient[] = [];
 let discord: Discord;
@@ -17,7 +17,7 @@ let bob: User;
 let general: Channel;
 
 beforeAll(async () => {
-  discord = await startDiscord();
+  discord = await startDiscord({ openApi: readOpenApi() });
   ada = discord.addBot({ name: "Ada" });
   bo = discord.addBot({ name: "Bo", messageContent: false });
   alice = discord.addPerson("Alice");

@@ -51,7 +51,7 @@ describe("secrets", () => {
     await world.slack.press(alice, card, "Enter it privately");
     await world.slack.waitForModal(alice);
     await world.slack.submit(alice, { Secret: canary });
-    await world.slack.waitUntil(
+    await world.until(
       () => world.answers(asked).some((post) => post.text === "stored, thanks"),
       "the thanks",
     );
@@ -64,12 +64,12 @@ describe("secrets", () => {
     const asked = world.dm("Alice", "set it up");
     const card = await world.answer(asked);
     await world.slack.press(world.person("Alice"), card, "Enter it privately");
-    const path = await world.slack.waitUntil(() => linkFor(world), "a private link");
+    const path = await world.until(() => linkFor(world), "a private link");
     const link = `${world.url()}${path}`;
     expect(await (await fetch(link)).text()).toContain('type="password"');
     expect((await fetch(link, { method: "POST", body: new URLSearchParams({ value: canary }) })).status).toBe(200);
     expect((await fetch(link)).status).toBe(410);
-    await world.slack.waitUntil(
+    await world.until(
       () => world.answers(asked).some((post) => post.text === "stored, thanks"),
       "the thanks",
     );
@@ -143,7 +143,7 @@ describe("addresses and files", () => {
     world.script("Ada", attaching(url));
     const answer = await world.answer(world.dm("Bob", `fetch ${what}`));
     expect(answer.files).toEqual([]);
-    const told = await world.llm.waitForRequest(
+    const told = await world.request(
       (request) => request.lastRole === "tool" && heard(request).includes(`fetch ${what}`),
     );
     expect(told.lastToolResult).toContain("Nothing was sent.");

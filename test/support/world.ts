@@ -13,7 +13,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Llm, type Script, startLlm } from "../emulators/llm/index.ts";
+import { type Llm, type LlmRequest, type Script, startLlm } from "../emulators/llm/index.ts";
 import { pause } from "../emulators/loopback.ts";
 import {
   type App,
@@ -69,6 +69,12 @@ export interface World extends AsyncDisposable {
   dm(person: string, text: string, options?: SayOptions & { to?: string }): Post;
   /** The first answer below a message: in its thread, or after it in a direct conversation. */
   answer(to: Post, ms?: number): Promise<Post>;
+  /** Waits for a condition; `what` names it in the error. */
+  until<T>(look: () => T | null | undefined | false, what: string, ms?: number): Promise<T>;
+  /** The first request to a model that fits. */
+  request(fits: (request: LlmRequest) => boolean, ms?: number): Promise<LlmRequest>;
+  /** Resolves when every event that was sent is acknowledged. */
+  acknowledged(): Promise<void>;
   /** All answers so far. */
   answers(to: Post): Post[];
   /** Resolves when everything that was started is finished. */
@@ -251,6 +257,8 @@ function createTalk(slack: Slack, cast: Cast) {
 }
 
 const QUIET_LOOK_MS = 40;
+/** Generous, because the machine may be busy; what must be quick says so itself. */
+const PATIENCE_MS = 15_000;
 
 function createWatch(slack: Slack, llm: Llm, life: Life) {
   const answers = (to: Post): Post[] => {
@@ -273,14 +281,21 @@ function createWatch(slack: Slack, llm: Llm, life: Life) {
   return {
     answers,
     openWork,
-    answer: (to: Post, ms?: number) =>
+    until: <T>(look: () => T | null | undefined | false, what: string, ms = PATIENCE_MS) =>
+      slack.waitUntil(look, what, ms),
+    request: (fits: (request: LlmRequest) => boolean, ms = PATIENCE_MS) => llm.waitForRequest(fits, undefined, ms),
+    acknowledged: async () => {
+      const isHeard = () => slack.deliveries.every((item) => item.acknowledgedAt !== null || item.lost);
+      await slack.waitUntil(isHeard, "acknowledgements", PATIENCE_MS);
+    },
+    answer: (to: Post, ms = PATIENCE_MS) =>
       slack.waitUntil(
         () => answers(to)[0],
         () =>
           `an answer to ${JSON.stringify(to.text)}; said: ${JSON.stringify(slack.posts().map((post) => post.text))}`,
         ms,
       ),
-    async quiet(ms = 10_000) {
+    async quiet(ms = 20_000) {
       const end = Date.now() + ms;
       for (let before = ""; ; ) {
         const idle = await isIdle();

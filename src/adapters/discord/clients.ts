@@ -46,8 +46,10 @@ export function createCalls(apiUrl: string, token: string, invalid: InvalidReque
   const all = [rest, uploads, fast];
   return {
     rest,
-    call: (method, path, options = {}) => (options.files?.length ? uploads : rest)[method](asRoute(path), toRequest(options)),
-    answer: (method, path, body) => fast[method](asRoute(path), { auth: false, ...(body === undefined ? {} : { body }) }),
+    call: (method, path, options = {}) =>
+      (options.files?.length ? uploads : rest)[method](asRoute(path), toRequest(options)),
+    answer: (method, path, body) =>
+      fast[method](asRoute(path), { auth: false, ...(body === undefined ? {} : { body }) }),
     close() {
       for (const one of all) {
         one.clearHandlerSweeper();
@@ -65,7 +67,9 @@ function toRequest({ body, files, query }: CallOptions) {
   return {
     ...(body === undefined ? {} : { body }),
     ...(query === undefined ? {} : { query: new URLSearchParams(query) }),
-    ...(files === undefined ? {} : { files: files.map(({ name, data, contentType }) => ({ name, data, contentType })) }),
+    ...(files === undefined
+      ? {}
+      : { files: files.map(({ name, data, contentType }) => ({ name, data, contentType })) }),
   };
 }
 
@@ -86,7 +90,12 @@ type ResponseLike = Awaited<ReturnType<RESTOptions["makeRequest"]>>;
  * The platform's own fetch: the HTTP library that comes with the client cannot send forms once another version of it was used in the process. The
  * body is read here, because the client's time limit ends with the headers.
  */
-async function request(url: string, init: RequestInit, invalid: InvalidRequests, limitMs: number): Promise<ResponseLike> {
+async function request(
+  url: string,
+  init: RequestInit,
+  invalid: InvalidRequests,
+  limitMs: number,
+): Promise<ResponseLike> {
   invalid.check();
   const { method, headers, body, signal } = init;
   const limit = AbortSignal.timeout(limitMs);
@@ -101,5 +110,9 @@ async function request(url: string, init: RequestInit, invalid: InvalidRequests,
   invalid.count(answer.status, answer.headers.get("x-ratelimit-scope") ?? "");
   const isEmpty = [101, 204, 205, 304].includes(answer.status);
   const { status, statusText } = answer;
-  return new Response(isEmpty ? null : bytes, { status, statusText, headers: answer.headers }) as unknown as ResponseLike;
+  return new Response(isEmpty ? null : bytes, {
+    status,
+    statusText,
+    headers: answer.headers,
+  }) as unknown as ResponseLike;
 }

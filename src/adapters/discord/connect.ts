@@ -21,8 +21,7 @@ import { type BudgetOptions, createIdentifyBudget } from "./identify-budget.ts";
 import type { IsOurs } from "./inbound-kind.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import type { InvalidRequests } from "./invalid-requests.ts";
-import { createProgress } from "./progress.ts";
-import { recall, remember } from "./session-memory.ts";
+import { createSessionKeeper, type SessionKeeper } from "./session-memory.ts";
 import { signIn } from "./sign-in.ts";
 
 /** Pacing of connections; tests and unusual networks change it. */
@@ -69,10 +68,8 @@ const CONTENT_INTENT = 32_768;
 const START_WAIT_MS = 15_000;
 const RETRY_MS = [500, 1000, 2000, 5000, 10_000, 30_000];
 const REFUSED_RETRY_MS = 60_000;
-const REMEMBER_MS = 500;
 /** Without an answered heartbeat for this long the connection is not trusted, ms; Discord's own rhythm is 41 s. */
 const SILENT_MS = 150_000;
-const LISTENED_MS = 30_000;
 const DRAIN_MS = 2500;
 
 const CONTENT_OFF =
@@ -97,16 +94,14 @@ class Connection implements DiscordConnection {
   readonly #log: Log;
   readonly #stopping = new AbortController();
   readonly #settled = new AbortController();
-  readonly #progress = createProgress(0);
+  readonly #keeper: SessionKeeper;
   #state: BotHealth["state"] = "starting";
   #remedy: string | undefined;
   #warning: string | undefined;
   #lastEventAt: Date | undefined;
-  #aliveAt = 0;
   #gateway: Gateway | undefined;
   #intake: Intake | undefined;
   #backfill: Backfill | undefined;
-  #appId = "";
   /** Ends the present attempt: a close that is final, or a token that does not work any more. */
   #over = new AbortController();
   #life: Promise<void> = Promise.resolve();
@@ -114,6 +109,7 @@ class Connection implements DiscordConnection {
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
     this.#log = parts.context.log.child({ bot: parts.account.botId, platform: "discord" });
+    this.#keeper = createSessionKeeper(parts.context.kv, parts.context.clock, this.#log);
   }
 
   async start(): Promise<void> {
@@ -130,11 +126,12 @@ class Connection implements DiscordConnection {
     while ((this.#intake?.open ?? 0) > 0 && clock.now() < end) await clock.delay(10);
     this.#stopping.abort();
     await Promise.race([Promise.all([this.#life, this.#backfill?.done()]), clock.delay(DRAIN_MS)]);
-    await this.#remember();
+    await this.#keeper.write(this.#gateway?.session() ?? null);
   }
 
   health(): BotHealth {
-    const isSilent = this.#state === "connected" && this.#parts.context.clock.now() - this.#aliveAt > SILENT_MS;
+    const isSilent =
+      this.#state === "connected" && this.#parts.context.clock.now() - this.#keeper.aliveAt() > SILENT_MS;
     const remedy = isSilent
       ? "Nothing has come from Discord for minutes; the connection is being renewed."
       : (this.#remedy ?? this.#warning);
@@ -198,10 +195,8 @@ class Connection implements DiscordConnection {
   async #listen(bot: DiscordBot): Promise<void> {
     const { context, token, options, isOurs, copies, onReady } = this.#parts;
     onReady(bot);
-    this.#appId = bot.self.appId;
-    const { session, listenedAt } = await recall(context.kv, this.#appId, context.clock);
-    this.#aliveAt = Math.max(this.#aliveAt, listenedAt);
-    this.#progress.restart(session?.sequence ?? 0);
+    const { appId } = bot.self;
+    const { session } = await this.#keeper.begin(appId);
     const intake = createIntake({ bot, isOurs, copies, stopping: this.#stopping.signal });
     this.#intake = intake;
     const take = (event: string, data: Fields) => intake.take(event, data);
@@ -210,7 +205,7 @@ class Connection implements DiscordConnection {
       token,
       intents: bot.self.readsContent ? INTENTS | CONTENT_INTENT : INTENTS,
       rest: bot.calls.rest,
-      budget: createIdentifyBudget(context.kv, `starts:${this.#appId}`, context.clock, options.budget),
+      budget: createIdentifyBudget(context.kv, `starts:${appId}`, context.clock, options.budget),
       session,
       events: this.#events(bot, intake),
       clock: context.clock,
@@ -221,48 +216,49 @@ class Connection implements DiscordConnection {
     if (this.#stopping.signal.aborted) return;
     await gateway.open();
     void syncCommands(bot);
-    await this.#keepRemembering();
+    await this.#keeper.keep(() => gateway.session(), AbortSignal.any([this.#stopping.signal, this.#over.signal]));
     if (!this.#stopping.signal.aborted) await gateway.close();
   }
 
   #events(bot: DiscordBot, intake: Intake): GatewayEvents {
     return {
       ready: () => {
-        this.#progress.restart(0);
-        this.#backfill?.ready(this.#aliveAt);
+        this.#keeper.progress.restart(0);
+        this.#backfill?.ready(this.#keeper.aliveAt());
         this.#up();
       },
       resumed: () => this.#up(),
       dispatch: (event, data, sequence) => this.#dispatch(bot, intake, event, data, sequence),
       down: () => this.#change("reconnecting", "The connection to Discord is being opened again."),
       ended: (code) => this.fail(END_REMEDIES[code] ?? `Discord closed the connection for good (${code}).`),
-      beat: () => this.#alive(),
+      beat: () => this.#keeper.alive(),
     };
   }
 
   #up(): void {
-    this.#alive();
+    this.#keeper.alive();
     this.#change("connected");
-  }
-
-  #alive(): void {
-    this.#aliveAt = this.#parts.context.clock.now();
   }
 
   #dispatch(bot: DiscordBot, intake: Intake, event: string, data: Fields, sequence: number): void {
     const { directory, blocked } = this.#parts;
-    this.#alive();
-    this.#lastEventAt = new Date(this.#aliveAt);
-    this.#progress.begin(sequence);
+    this.#keeper.alive();
+    this.#lastEventAt = new Date(this.#keeper.aliveAt());
+    const end = this.#keeper.progress.begin(sequence);
     directory.note(event, data);
     blocked.note(event, data);
     const work = event === "INTERACTION_CREATE" ? handleInteraction(bot, data) : this.#heard(bot, intake, event, data);
-    void work.finally(() => this.#progress.end(sequence));
+    work
+      .catch((error: unknown) =>
+        this.#log.error({ event, error: error instanceof Error ? error.name : "" }, "discord event failed"),
+      )
+      .finally(end);
   }
 
   async #heard(bot: DiscordBot, intake: Intake, event: string, data: Fields): Promise<void> {
     if (event === "GUILD_CREATE") return this.#arrived(bot, data);
-    if (event === "MESSAGE_CREATE" && data.guild_id === undefined) this.#backfill?.direct(toText(data.channel_id) ?? "");
+    if (event === "MESSAGE_CREATE" && data.guild_id === undefined)
+      this.#backfill?.direct(toText(data.channel_id) ?? "");
     await intake.take(event, data);
   }
 
@@ -273,36 +269,5 @@ class Connection implements DiscordConnection {
     await bot.installs.of(guildId).catch((error: unknown) => {
       this.#log.warn({ error: String(error) }, "a discord server could not be stored yet; its first event will");
     });
-  }
-
-  /** Until the connection is over; then once more. */
-  async #keepRemembering(): Promise<void> {
-    const { clock } = this.#parts.context;
-    const end = AbortSignal.any([this.#stopping.signal, this.#over.signal]);
-    let written = "";
-    let writtenAt = 0;
-    while (!end.aborted) {
-      await clock.delay(REMEMBER_MS, end);
-      const next = `${this.#gateway?.session()?.sessionId}:${this.#progress.safe()}`;
-      if (next === written && clock.now() - writtenAt < LISTENED_MS) continue;
-      if (await this.#remember()) {
-        written = next;
-        writtenAt = clock.now();
-      }
-    }
-  }
-
-  async #remember(): Promise<boolean> {
-    const session = this.#gateway?.session() ?? null;
-    if (this.#appId === "" || this.#aliveAt === 0) return false;
-    const { context } = this.#parts;
-    const safe = session === null ? null : { ...session, sequence: Math.min(session.sequence, this.#progress.safe()) };
-    try {
-      await remember(context.kv, this.#appId, safe, this.#aliveAt);
-      return true;
-    } catch (error) {
-      this.#log.debug({ error: error instanceof Error ? error.name : "" }, "discord session not written; tried again soon");
-      return false;
-    }
   }
 }

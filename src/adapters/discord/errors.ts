@@ -63,7 +63,8 @@ export function problemOf(error: unknown): DiscordProblem {
   }
   const fields = toFields(error);
   const name = nameOf(error);
-  if (name.startsWith("RateLimitError")) return waitFor("ratelimited", Number(fields.retryAfter ?? fields.timeToReset) || 1000, 429);
+  if (name.startsWith("RateLimitError"))
+    return waitFor("ratelimited", Number(fields.retryAfter ?? fields.timeToReset) || 1000, 429);
   if (name === "TooManyInvalidError") return waitFor("paused", Number(fields.waitMs) || 60_000);
   if (name.startsWith("DiscordAPIError")) return apiProblem(fields);
   if (name.startsWith("HTTPError")) return unknownOutcome(`http_${String(fields.status)}`, Number(fields.status));
@@ -96,7 +97,13 @@ function apiProblem(error: Fields): DiscordProblem {
   if (content !== undefined)
     return { problem: "content", code, status, waitMs: 0, text: `${content} (Discord: ${code})` };
   if (status === 403) {
-    return { problem: "place", code, status, waitMs: 0, text: `Discord does not let the bot do this here. (Discord: ${code})` };
+    return {
+      problem: "place",
+      code,
+      status,
+      waitMs: 0,
+      text: `Discord does not let the bot do this here. (Discord: ${code})`,
+    };
   }
   return {
     problem: "content",
@@ -116,7 +123,9 @@ function pathsOf(errors: unknown): string {
 function faultsIn(node: unknown, path: string): readonly string[] {
   const own = toFields(node)._errors;
   if (Array.isArray(own)) return own.map((item) => `${path || "body"} (${toText(toFields(item).code) ?? "fault"})`);
-  return Object.entries(toFields(node)).flatMap(([key, value]) => faultsIn(value, path === "" ? key : `${path}.${key}`));
+  return Object.entries(toFields(node)).flatMap(([key, value]) =>
+    faultsIn(value, path === "" ? key : `${path}.${key}`),
+  );
 }
 
 /** True when a form error lies at a field (for example "message_reference"). */

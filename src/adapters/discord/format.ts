@@ -30,7 +30,9 @@ export function toDiscordMarkdown(markdown: string, mentionable: readonly Person
     (words) => mentions.apply(convertWords(words), users),
     (code) => code,
   );
-  return { text: text.replace(/\n{3,}/g, keepInCode(text)).trim() === "" ? "" : text, users: [...users].slice(0, MAX_PINGS) };
+  const compact = text.replace(/\n{3,}/g, keepInCode(text));
+  // Discord takes no empty message: a text that is nothing but a rule stays as it was typed.
+  return { text: compact.trim() === "" ? markdown : compact, users: [...users].slice(0, MAX_PINGS) };
 }
 
 /** Splits Markdown into texts that fit one plain message each once they are formatted; `limit` counts code points. */
@@ -45,7 +47,7 @@ export function splitForDiscord(
 
 /** Words somebody else chose (a name, a label) as literal text inside Markdown. */
 export function escapeWords(words: string): string {
-  return words.replace(/[\\*_~`|>#[\]()<@:-]/g, "\\$&");
+  return words.replace(/[\\*_~`|>#[\]<@]/g, "\\$&");
 }
 
 function keepInCode(text: string): (match: string, at: number) => string {
@@ -72,7 +74,11 @@ function toDiscordFence(fence: string): string {
   const opening = /^([ \t>]*)(`{3,}|~{3,})\s*([^\s`]*)/.exec(lines[0] ?? "");
   if (!opening || opening[2] === "```") return fence;
   const [, indent = "", marker = "", info = ""] = opening;
-  const last = lines.at(-1)?.replace(/^[ \t>]*/, "").trimEnd() ?? "";
+  const last =
+    lines
+      .at(-1)
+      ?.replace(/^[ \t>]*/, "")
+      .trimEnd() ?? "";
   const isClosed = lines.length > 1 && last.length >= marker.length && last.replaceAll(marker.charAt(0), "") === "";
   const body = lines.slice(1, isClosed ? -1 : undefined).map((line) => line.replaceAll("```", `\`\`${ZERO_WIDTH}\``));
   return [`${indent}\`\`\`${info}`, ...body, ...(isClosed ? [`${indent}\`\`\``] : [])].join("\n");
@@ -85,13 +91,19 @@ function convertWords(words: string): string {
 function convertLine(line: string): string {
   if (/^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/.test(line)) return "";
   const shown = line
-    .replace(/^( {0,3})#{4,6}[ \t]+(.*?)[ \t]*#*[ \t]*$/, (_all, indent: string, title: string) => `${indent}**${title.replaceAll("**", "")}**`)
+    .replace(
+      /^( {0,3})#{4,6}[ \t]+(.*?)[ \t]*#*[ \t]*$/,
+      (_all, indent: string, title: string) => `${indent}**${title.replaceAll("**", "")}**`,
+    )
     .replace(/^(\s*)(>[ \t]*){2,}/, "$1> ")
     .replace(/^(\s*[-*+] )\[ \] /, "$1☐ ")
     .replace(/^(\s*[-*+] )\[[xX]\] /, "$1☑ ")
     .replace(/<br\s*\/?>/gi, "\n")
     .replace(/<\/?(?:p|div|span|b|i|u|em|strong|center|details|summary|sub|sup|kbd)(?:\s[^<>]*)?>/gi, "")
-    .replace(/!\[([^\]\n]*)\]\((\S+?)(?:[ \t]+"[^"\n]*")?\)/g, (_all, alt: string, url: string) => `[${alt || "picture"}](${url})`)
+    .replace(
+      /!\[([^\]\n]*)\]\((\S+?)(?:[ \t]+"[^"\n]*")?\)/g,
+      (_all, alt: string, url: string) => `[${alt || "picture"}](${url})`,
+    )
     .replace(/(\[[^\]\n]+\]\(\S+?)[ \t]+"[^"\n]*"\)/g, "$1)")
     .replace(/(?<![\w\\_])__(?=\S)([^\n]*?\S)__(?![\w_])/g, "**$1**");
   return shown;
@@ -130,7 +142,8 @@ function mapPlain(text: string, change: (part: string) => string): string {
 function mentionPattern(people: readonly PersonRef[]): { apply(text: string, pinged: Set<string>): string } {
   const byName = new Map<string, string>();
   for (const person of people) {
-    if (/^\d{15,21}$/.test(person.platformId) && person.name.trim() !== "") byName.set(person.name.trim(), person.platformId);
+    if (/^\d{15,21}$/.test(person.platformId) && person.name.trim() !== "")
+      byName.set(person.name.trim(), person.platformId);
   }
   if (byName.size === 0) return { apply: (text) => text };
   const names = [...byName.keys()].sort((left, right) => right.length - left.length);

@@ -81,7 +81,10 @@ export function createGateway(parts: GatewayParts): Gateway {
       await checkLimit(manager, parts.budget);
       // Settles with the first session; trouble before that is told by events, and the client goes on trying.
       manager.connect().catch((error: unknown) => {
-        parts.log.debug({ error: error instanceof Error ? error.name : "" }, "discord gateway: first connection failed");
+        parts.log.debug(
+          { error: error instanceof Error ? error.name : "" },
+          "discord gateway: first connection failed",
+        );
       });
     },
     session: () => state.current,

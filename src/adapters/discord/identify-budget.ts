@@ -71,7 +71,8 @@ export function createIdentifyBudget(
       const stored = await read();
       const isLongAgo = clock.now() - (stored.starts.at(-1) ?? 0) > options.longestMs * 2;
       const row = isSteady || isLongAgo ? 0 : stored.row;
-      const spacing = row === 0 ? 0 : Math.min(options.longestMs, options.baseMs * 2 ** (row - 1)) * (0.5 + Math.random() / 2);
+      const spacing =
+        row === 0 ? 0 : Math.min(options.longestMs, options.baseMs * 2 ** (row - 1)) * (0.5 + Math.random() / 2);
       const last = stored.starts.at(-1) ?? 0;
       const full = stored.starts.length >= limit.total * DAILY_SHARE ? (stored.starts[0] ?? 0) + DAY_MS : 0;
       notBefore = Math.max(notBefore, last + spacing, full, blockedUntil);
@@ -90,7 +91,10 @@ export function createIdentifyBudget(
       if (isSteady || rowBegan === 0 || clock.now() - rowBegan < options.steadyMs) return;
       isSteady = true;
       // Only a help for the next process, which otherwise waits a little longer than it must.
-      void read().then(({ starts }) => kv.set(key, { starts, row: 0 }), () => undefined);
+      void read().then(
+        ({ starts }) => kv.set(key, { starts, row: 0 }),
+        () => undefined,
+      );
     },
     waitMs: () => Math.max(0, notBefore - clock.now()),
   };

@@ -22,7 +22,9 @@ export function kindOf(event: string, data: Fields, isOurs: IsOurs): DiscordEven
     case "MESSAGE_CREATE":
       return kindOfMessage(data, isOurs);
     case "MESSAGE_UPDATE":
-      return isSpoken(data) && toText(data.edited_timestamp) !== undefined && !isOurs(authorId(data)) ? "edit" : "ignored";
+      return isSpoken(data) && toText(data.edited_timestamp) !== undefined && !isOurs(authorId(data))
+        ? "edit"
+        : "ignored";
     case "MESSAGE_DELETE":
     case "MESSAGE_DELETE_BULK":
       return "delete";
@@ -52,7 +54,13 @@ function authorId(data: Fields): string {
 /** True when Discord kept the words from this bot: the portal does not let it read what is not addressed to it. */
 export function isWithheld(message: Fields, self: Pick<DiscordIdentity, "readsContent" | "botUserId">): boolean {
   if (self.readsContent || toText(message.guild_id) === undefined) return false;
-  const parts = [message.attachments, message.embeds, message.components, message.sticker_items, message.message_snapshots];
+  const parts = [
+    message.attachments,
+    message.embeds,
+    message.components,
+    message.sticker_items,
+    message.message_snapshots,
+  ];
   if (toText(message.content) !== undefined || message.poll !== undefined) return false;
   return parts.every((part) => toList(part).length === 0);
 }

@@ -79,7 +79,12 @@ function cleanContent(content: string, names: Names): CleanText {
     const platformId = user ?? role;
     if (platformId !== undefined) {
       const bot = role === undefined ? undefined : names.role(role)?.botUserId;
-      mentions.push({ platformId, start: text.length, end: text.length + shown.length, ...(bot ? { members: [bot] } : {}) });
+      mentions.push({
+        platformId,
+        start: text.length,
+        end: text.length + shown.length,
+        ...(bot ? { members: [bot] } : {}),
+      });
     }
     text += shown;
     shifts.push({ at: match.index, by: shown.length - match[0].length });
@@ -120,7 +125,9 @@ function blank(text: string, ranges: readonly TextRange[]): string {
 
 /** The people a message mentions come with it, names included. */
 function namesWith(names: Names, message: Fields): Names {
-  const own = new Map(toList(message.mentions).map((user) => [toText(user.id) ?? "", nameOf(user, toFields(user.member))]));
+  const own = new Map(
+    toList(message.mentions).map((user) => [toText(user.id) ?? "", nameOf(user, toFields(user.member))]),
+  );
   return { ...names, user: (id) => own.get(id) ?? names.user(id) };
 }
 
@@ -200,7 +207,9 @@ function joined(parts: readonly CleanText[], everyone: boolean): CleanText {
   for (const part of parts) {
     const by = text === "" ? 0 : text.length + 2;
     text = text === "" ? part.text : `${text}\n\n${part.text}`;
-    mentions.push(...part.mentions.map((mention) => ({ ...mention, start: mention.start + by, end: mention.end + by })));
+    mentions.push(
+      ...part.mentions.map((mention) => ({ ...mention, start: mention.start + by, end: mention.end + by })),
+    );
     quoted.push(...part.quoted.map((range) => ({ start: range.start + by, end: range.end + by })));
   }
   return { text, mentions, quoted, everyone: everyone || parts.some((part) => part.everyone) };

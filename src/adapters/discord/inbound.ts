@@ -172,7 +172,9 @@ export function personOf(user: Fields, member: Fields): PersonRef {
 
 /** A file's id says where it was posted, so that a link that has expired can be asked for again. */
 function filesOf(message: Fields, channelId: string, messageId: string): readonly InboundFile[] {
-  const forwarded = toList(message.message_snapshots).flatMap((snapshot) => toList(toFields(snapshot.message).attachments));
+  const forwarded = toList(message.message_snapshots).flatMap((snapshot) =>
+    toList(toFields(snapshot.message).attachments),
+  );
   return [...toList(message.attachments), ...forwarded].flatMap((file) => {
     const id = toText(file.id);
     if (id === undefined) return [];

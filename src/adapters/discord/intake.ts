@@ -8,11 +8,11 @@ import type { InboundEvent } from "../../engine/index.ts";
 import { type Fields, toFields, toText } from "../shared/fields.ts";
 import type { DiscordBot } from "./bot.ts";
 import type { Copies } from "./copies.ts";
+import { isThread } from "./directory.ts";
 import { problemOf } from "./errors.ts";
 import { conversationOf, type Knowledge, toDeletes, toEdit, toMessage, toReaction } from "./inbound.ts";
 import { type IsOurs, isWithheld, kindOf, lacksReplied, namesOwnRole } from "./inbound-kind.ts";
 import type { Names } from "./inbound-text.ts";
-import { isThread } from "./directory.ts";
 
 /** Takes events of one bot. */
 export interface Intake {
@@ -135,7 +135,8 @@ export async function learn(bot: DiscordBot, data: Fields): Promise<Knowledge> {
 
 /** The answered message: in the event, or asked for once. Without it the message is taken in all the same. */
 async function repliedOf(bot: DiscordBot, data: Fields): Promise<Fields | undefined> {
-  if (!lacksReplied(data)) return data.type === 19 && data.referenced_message ? toFields(data.referenced_message) : undefined;
+  if (!lacksReplied(data))
+    return data.type === 19 && data.referenced_message ? toFields(data.referenced_message) : undefined;
   const reference = toFields(data.message_reference);
   const channelId = toText(reference.channel_id) ?? toText(data.channel_id);
   const messageId = toText(reference.message_id);

@@ -1,40 +1,34 @@
 /**
  * Which events of a gateway session were taken in. Discord has no acknowledgement for single events: a session is resumed after a sequence number,
  * so the number that is remembered for the next process must have nothing untaken before it.
- * Invariant: `safe` never passes an event that is still being stored.
+ * Invariant: `safe` never passes an event of this session that is still being stored; events of an earlier session have no say.
  */
 
 /** Progress through one session. */
 export interface Progress {
-  /** An event arrived; numbers rise. */
-  begin(sequence: number): void;
-  /** It was stored, or needs no storing. */
-  end(sequence: number): void;
+  /** An event arrived; numbers rise. Call the answer when it was stored, or needs no storing. */
+  begin(sequence: number): () => void;
   /** The number after which a later process may resume. */
   safe(): number;
-  /** Events still being stored. */
-  readonly open: number;
   /** A new session begins to count. */
   restart(sequence: number): void;
 }
 
 /** Creates the progress of a session that stands at `sequence`. */
 export function createProgress(sequence: number): Progress {
-  const open = new Set<number>();
+  const open = new Set<{ readonly sequence: number }>();
   let highest = sequence;
   return {
     begin(next) {
-      open.add(next);
+      const event = { sequence: next };
+      open.add(event);
       highest = Math.max(highest, next);
+      return () => void open.delete(event);
     },
-    end: (next) => void open.delete(next),
     safe() {
-      // A set keeps its order, and numbers arrive in order, but for a replay that overtakes nothing.
+      // A set keeps its order, and numbers arrive in order.
       const first = open.values().next();
-      return first.done ? highest : Math.min(highest, first.value - 1);
-    },
-    get open() {
-      return open.size;
+      return first.done ? highest : Math.min(highest, first.value.sequence - 1);
     },
     restart(next) {
       open.clear();

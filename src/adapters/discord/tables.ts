@@ -9,7 +9,8 @@ import { codeRanges } from "../shared/markdown-code.ts";
 /** A code block wider than this wraps on a phone. */
 const MAX_COLUMNS = 56;
 const RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
-const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\ufe0f/u;
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\ufe0f/u;
 
 /** Replaces every table outside code. */
 export function convertTables(markdown: string): string {
@@ -17,7 +18,8 @@ export function convertTables(markdown: string): string {
   const fenced = codeRanges(markdown).filter((range) => range.fenced);
   const lines = markdown.split("\n");
   const starts = startsOf(lines);
-  const inFence = (line: number) => fenced.some((range) => (starts[line] ?? 0) >= range.start && (starts[line] ?? 0) < range.end);
+  const inFence = (line: number) =>
+    fenced.some((range) => (starts[line] ?? 0) >= range.start && (starts[line] ?? 0) < range.end);
   const out: string[] = [];
   for (let at = 0; at < lines.length; ) {
     const end = inFence(at) ? at : tableEnd(lines, at);
@@ -41,7 +43,8 @@ function startsOf(lines: readonly string[]): readonly number[] {
 function tableEnd(lines: readonly string[], at: number): number {
   const header = lines[at] ?? "";
   const rule = lines[at + 1] ?? "";
-  const isTable = header.includes("|") && rule.includes("-") && RULE.test(rule) && cells(rule).length === cells(header).length;
+  const isTable =
+    header.includes("|") && rule.includes("-") && RULE.test(rule) && cells(rule).length === cells(header).length;
   if (!isTable || (cells(header).length < 2 && !header.trim().startsWith("|"))) return at;
   let end = at + 2;
   while (end < lines.length && (lines[end] ?? "").includes("|") && (lines[end] ?? "").trim() !== "") end += 1;
@@ -50,7 +53,10 @@ function tableEnd(lines: readonly string[], at: number): number {
 
 /** The cells of a row; an escaped bar belongs to its cell. */
 function cells(row: string): readonly string[] {
-  const inner = row.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "");
+  const inner = row
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "");
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
@@ -78,7 +84,13 @@ function asCode(rows: readonly (readonly string[])[], widths: readonly number[])
       .trimEnd()
       .replaceAll("```", "'''");
   const [header = [], ...body] = rows;
-  return ["```", line(header), widths.map((width) => "─".repeat(Math.max(width, 1))).join("  "), ...body.map(line), "```"];
+  return [
+    "```",
+    line(header),
+    widths.map((width) => "─".repeat(Math.max(width, 1))).join("  "),
+    ...body.map(line),
+    "```",
+  ];
 }
 
 /** The first cell names the row; the others follow with the names of their columns. */

@@ -3,7 +3,7 @@
  * Date. Null becomes absent. Sequence numbers of mail and pieces (BIGINT) only order rows and never leave the store.
  */
 import type { Piece, Place } from "../adapter.ts";
-import type { Bot, Installation } from "../bot.ts";
+import type { Bot, Installation, Persona } from "../bot.ts";
 import type { Card, CardAnswer, CardKind, CardSpec, CardState } from "../card.ts";
 import type { Channel, Conversation, ConversationKind, ReplyMode, Route } from "../conversation.ts";
 import type { FileRef } from "../file-ref.ts";

@@ -115,18 +115,3 @@ function optionOf(option: Fields) {
     chosen: option.default === true,
   };
 }
-
-/** A copy in which every component has its number, as Discord returns them. */
-export function withIds(list: readonly unknown[]): Fields[] {
-  const copy = structuredClone(list) as Fields[];
-  const all = walkComponents(copy);
-  const used = new Set(all.map((item) => item.id).filter((id) => typeof id === "number" && id > 0));
-  let next = 1;
-  for (const item of all) {
-    if (typeof item.id === "number" && item.id > 0) continue;
-    while (used.has(next)) next += 1;
-    item.id = next;
-    used.add(next);
-  }
-  return copy;
-}

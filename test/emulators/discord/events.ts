@@ -1,7 +1,7 @@
 /**
  * Events about places and people: channels, threads, guilds, roles, members.
- * Invariant: a bot hears of a channel only while it sees it; losing sight is CHANNEL_UPDATE with the new overwrites,
- * as on Discord. Messages tell themselves in `messages.ts`.
+ * Invariant: a bot knows of every channel of its guilds, hidden ones too, but only of threads it sees. Messages tell
+ * themselves in `messages.ts`.
  */
 import type { Fields } from "../loopback.ts";
 import type { Bot, Channel, Guild, Role, User } from "./model.ts";

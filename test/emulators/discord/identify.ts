@@ -113,7 +113,7 @@ function begin(world: World, link: Link, bot: Bot, intents: number, shard: [numb
   const guilds = guildsOf(world, bot).filter((guild) => onShard(session, guild));
   push(world, session, "READY", {
     v: 10,
-    user: { ...userJson(bot.user), verified: true, mfa_enabled: true, email: null, flags: 0 },
+    user: { ...userJson(bot.user), verified: true, mfa_enabled: true, email: null },
     user_settings: {},
     session_type: "normal",
     session_id: session.id,

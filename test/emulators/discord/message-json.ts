@@ -31,6 +31,8 @@ export function messageJson(world: World, message: StoredMessage, viewer: Viewer
   addReferenced(world, json, message, viewer);
   if (viewer.event) addEventFields(json, message);
   if (!isReadable(message, viewer)) withhold(json);
+  // Only its author sees a nonce again.
+  if (viewer.bot !== null && message.bot !== viewer.bot) delete json.nonce;
   return applyOverlay(json, viewer.event ? message.overlay : {});
 }
 
@@ -48,7 +50,10 @@ function isReadable(message: StoredMessage, viewer: Viewer): boolean {
   if (viewer.content || viewer.bot === null) return true;
   if (message.bot === viewer.bot || !message.channel.guild) return true;
   const { user } = viewer.bot;
-  return mentionedUsers(message.pings).includes(user) && message.body.mentions.some(({ id }) => id === user.id);
+  if (!message.body.mentions.some(({ id }) => id === user.id)) return false;
+  // A pinging reply counts, unless it answers the response to a command.
+  const isCommandResponse = message.target?.body.type === 20 || message.target?.body.type === 23;
+  return message.pings.users.includes(user) || (message.pings.reply === user && !isCommandResponse);
 }
 
 function withhold(json: Fields): void {

@@ -86,7 +86,9 @@ function toSource({ bytes, ...rest }: Upload): FileSource {
 
 function pollJson(question: string): Fields {
   const answers = ["Yes", "No"].map((text, index) => ({ answer_id: index + 1, poll_media: { text } }));
-  return { question: { text: question }, answers, expiry: null, allow_multiselect: false, layout_type: 1 };
+  const expiry = new Date(Date.now() + 86_400_000).toISOString();
+  const results = { is_finalized: false, answer_counts: [] };
+  return { question: { text: question }, answers, expiry, allow_multiselect: false, layout_type: 1, results };
 }
 
 /** A voice message: no text, one recording. */

@@ -8,11 +8,12 @@ import type { Answer, BotRoute, Call, OpenRoute } from "./call.ts";
 import type { Fault } from "./faults.ts";
 import { takeFault } from "./faults.ts";
 import type { DiscordRequest } from "./model.ts";
+import type { ParsedBody } from "./multipart.ts";
 import { parseBody } from "./multipart.ts";
 import { checkAgainstOpenApi } from "./open-api.ts";
 import type { Limited } from "./rate-limits.ts";
 import { countRequest, limitedAnswer } from "./rate-limits.ts";
-import { DiscordRefusal, refuse } from "./refusal.ts";
+import { DiscordRefusal, refuse, refuseField } from "./refusal.ts";
 import { ROUTES } from "./routes/index.ts";
 import type { World } from "./world.ts";
 
@@ -46,10 +47,7 @@ export async function serveRest(world: World, arrived: Arrived): Promise<void> {
   if (!(parsed instanceof DiscordRefusal)) Object.assign(request, { body: parsed.fields, files: parsed.files });
   const fault = takeFault(world.faults, request);
   if (fault && (await failBefore(world, arrived, request, fault))) return;
-  const outcome = attempt(() => {
-    if (parsed instanceof DiscordRefusal) throw parsed;
-    return run(world, request, ids, version);
-  });
+  const outcome = attempt(() => run(world, request, { ids, version, parsed }));
   await reply(world, arrived, request, { outcome, headers, fault });
 }
 
@@ -84,16 +82,32 @@ function attempt<T>(work: () => T): T | DiscordRefusal {
   }
 }
 
-function run(world: World, request: DiscordRequest, ids: readonly string[], version: string): Answer {
+/** What the request came as; a body that cannot be read is refused after the token was checked. */
+interface Reading {
+  readonly ids: readonly string[];
+  readonly version: string;
+  readonly parsed: ParsedBody | DiscordRefusal;
+}
+
+function run(world: World, request: DiscordRequest, { ids, version, parsed }: Reading): Answer {
   if (!USER_AGENT.test(request.headers["user-agent"] ?? "")) refuse(403, 40333, "internal network error");
   if (version !== "10" && version !== "9") refuse(400, 50041, "Invalid API version provided");
   const found: BotRoute | OpenRoute | undefined = ROUTES[request.route];
-  if (!found) refuse(404, 0, "404: Not Found");
+  if (!found) return refuseUnknown(request);
   const call: Call = { world, ids, query: request.query, body: request.body, files: request.files, request };
   if (found.auth === "bot" && !request.bot) refuse(401, 0, "401: Unauthorized");
+  if (parsed instanceof DiscordRefusal) throw parsed;
   checkAgainstOpenApi(world.openApi, request);
   if (found.auth === "none") return found.run(call);
   return request.bot ? found.run({ ...call, bot: request.bot }) : refuse(401, 0, "401: Unauthorized");
+}
+
+/** A wrong id is a form error, any other unknown address is 404. */
+function refuseUnknown({ path }: DiscordRequest): never {
+  const [, kind, id] = /^\/(channel|guild|user)s\/([^/@]+)/.exec(path) ?? [];
+  if (kind !== undefined && !VARIABLE.test(id ?? ""))
+    refuseField(`${kind}_id`, "NUMBER_TYPE_COERCE", `Value "${id}" is not snowflake.`);
+  return refuse(404, 0, "404: Not Found");
 }
 
 /** Faults that act instead of the work; true when the request is dealt with. */
@@ -113,8 +127,8 @@ export async function failBefore(
     request.status = fault.status;
     sendText(arrived.response, fault.status, fault.body ?? "upstream connect error", fault.type ?? "text/html");
   } else if ("error" in fault) {
-    const { status, code, message } = fault.error;
-    finish(world, arrived, request, status, { message: message ?? "error", code });
+    const { status, code, message, fields } = fault.error;
+    finish(world, arrived, request, status, { message: message ?? "error", code, ...fields });
   } else if ("reset" in fault) arrived.request.socket.destroy();
   else if (!("hang" in fault)) return false;
   return true;

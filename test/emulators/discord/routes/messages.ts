@@ -12,6 +12,7 @@ import { can } from "../permissions.ts";
 import { react, unreact } from "../reactions.ts";
 import { refuse, refuseField } from "../refusal.ts";
 import { sendMessage } from "../sending.ts";
+import { userJson } from "../wire.ts";
 import { timeOfId } from "../world.ts";
 
 const TWO_WEEKS_MS = 14 * 86_400_000;
@@ -45,6 +46,10 @@ export const MESSAGE_ROUTES: Routes = {
   "DELETE /channels/:id/messages/:id/reactions/:emoji/@me": forBots((call) => {
     unreact(call.world, call.bot.user, visibleMessage(visibleChannel(call), idAt(call, 1)), idAt(call, 2));
     return {};
+  }),
+  "GET /channels/:id/messages/:id/reactions/:emoji": forBots((call) => {
+    const users = visibleMessage(visibleChannel(call), idAt(call, 1)).reactions.get(idAt(call, 2)) ?? [];
+    return { json: [...users].flatMap((id) => call.world.users.get(id) ?? []).map(userJson) };
   }),
   "PUT /channels/:id/pins/:id": forBots(pin),
   "PUT /channels/:id/messages/pins/:id": forBots(pin),

@@ -20,7 +20,9 @@ export const PLACE_ROUTES: Routes = {
     const limit = { total, remaining, reset_after: Math.max(0, resetAt - Date.now()), max_concurrency: 1 };
     return { json: { url: gatewayUrl(world.base, bot.applicationId), shards: 1, session_start_limit: limit } };
   }),
-  "GET /users/@me": forBots(({ bot }) => ({ json: { ...userJson(bot.user), verified: true, mfa_enabled: true } })),
+  "GET /users/@me": forBots(({ bot }) => ({
+    json: { ...userJson(bot.user), verified: true, mfa_enabled: true, locale: "en-US" },
+  })),
   "PATCH /users/@me": forBots(({ bot }) => ({ json: userJson(bot.user) })),
   "GET /users/:id": forBots((call) => {
     const user = call.world.users.get(idAt(call, 0));
@@ -88,7 +90,9 @@ function activeThreads(call: BotCall): Answer {
     (channel) =>
       channel.guild === guild && channel.thread && !channel.thread.archived && canSee(channel, call.bot.user),
   );
-  return { json: { threads: threads.map((thread) => channelJson(call.world, thread, call.bot)), members: [] } };
+  return {
+    json: { threads: threads.map((thread) => channelJson(call.world, thread, call.bot)), members: [], has_more: false },
+  };
 }
 
 /** Searches a guild; needs MESSAGE_CONTENT to look into what others wrote. */
