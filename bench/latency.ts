@@ -14,10 +14,12 @@ import {
   startProduct,
   startSurroundings,
 } from "./surroundings.ts";
-import { median, ms, percentile, printNote, printTable, ratio } from "./table.ts";
+import { median, ms, percentile, printNote, printTable, ratio, rounds } from "./table.ts";
 
 const ROUNDS = 3;
 const PER_ROUND = 32;
+/** For all rounds of one number in flight, ms. */
+const BUDGET_MS = 40_000;
 const FLIGHTS = [1, 16] as const;
 
 interface Contender {
@@ -99,7 +101,7 @@ async function measureAll(slack: Slack, contenders: readonly Contender[], flight
     results.set(contender, nothing());
   }
   await slack.settle(150);
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (const _round of rounds(ROUNDS, BUDGET_MS)) {
     for (const [contender, measured] of results) await measureRound(slack, talk, contender, flight, measured);
   }
   return results;
@@ -124,7 +126,8 @@ function printFlight(flight: number, results: ReadonlyMap<Contender, Measured>):
     ];
   });
   const columns = ["", "p50", "p99", "to echo", "turn", "CPU/msg", "to echo", "msg/s", "SQL/msg", "Slack calls/msg"];
-  printTable(`Direct message to answer, ${flight} in flight, ${ROUNDS * PER_ROUND} messages each`, columns, rows);
+  const [count = 0] = [...results.values()].map(({ times }) => times.length);
+  printTable(`Direct message to answer, ${flight} in flight, ${count} messages each`, columns, rows);
 }
 
 function addApps(slack: Slack) {

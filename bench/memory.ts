@@ -10,8 +10,8 @@ import { mb, printNote, printTable } from "./table.ts";
 
 const SIZES = [1, 10, 50] as const;
 /** After the start, until what it needed has been given back. */
-const REST_MS = 2000;
-const IDLE_MS = 4000;
+const REST_MS = 1500;
+const IDLE_MS = 3000;
 
 interface Idle extends Usage {
   readonly cpuPerSecond: number;

@@ -13,9 +13,10 @@ import {
   startProduct,
   startSurroundings,
 } from "./surroundings.ts";
-import { median, ms, printNote, printTable, ratio } from "./table.ts";
+import { median, ms, printNote, printTable, ratio, rounds } from "./table.ts";
 
 const ROUNDS = 4;
+const BUDGET_MS = 30_000;
 
 /** Points on the way, in order; each phase ends with its point. */
 const POINTS = [
@@ -85,7 +86,7 @@ async function run(): Promise<void> {
   const [app, echoApp] = ["Ada", "Echo"].map((name) => around.slack.addApp({ name })) as [App, App];
   const runs = { first: [] as Points[], again: [] as Points[], echo: [] as number[], node: [] as number[] };
   const check: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (const _round of rounds(ROUNDS, BUDGET_MS)) {
     const folder = newFolder();
     runs.node.push(timed(() => spawnSync(process.execPath, ["-e", "0"])));
     runs.echo.push(await measureEcho(around, echoApp));
@@ -122,7 +123,7 @@ function print(
     share(again.get(name), againTotal),
   ]);
   printTable(
-    `Start-up, median of ${ROUNDS}`,
+    `Start-up, median of ${runs.first.length}`,
     ["", "first", "share", "again", "share"],
     [
       ["Parley, one Slack bot, embedded", ms(firstTotal), undefined, ms(againTotal)],

@@ -45,6 +45,8 @@ export interface ManifestRequest {
   readonly mode: "socket" | "http";
   /** Needed for http. Without trailing slash. */
   readonly publicUrl?: string;
+  /** The app is to be added to further workspaces. */
+  readonly isDistributed?: boolean;
 }
 
 /** An app description: the text itself and a link that opens it ready to be confirmed. */

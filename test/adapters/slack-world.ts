@@ -16,7 +16,6 @@ import type {
   Reception,
   SecretValue,
 } from "../../src/engine/index.ts";
-import { createSystemClock } from "../../src/engine/index.ts";
 import {
   type App,
   type Channel,
@@ -25,7 +24,7 @@ import {
   startSlack,
   type User,
 } from "../emulators/slack/index.ts";
-import { createMemoryKv } from "../support/memory-kv.ts";
+import { createSlackContext, installationOf } from "./slack-context.ts";
 
 /** Options: which bots there are, how connections are watched. */
 export interface SlackWorldOptions {
@@ -83,13 +82,8 @@ export async function openSlackWorld(options: SlackWorldOptions = {}): Promise<S
   const alice = slack.addPerson("Alice");
   const bob = slack.addPerson("Bob");
   const general = slack.addChannel("general", [...bots, alice, bob]);
-  const state = createContext();
-  const newAdapter = () =>
-    createSlackAdapter({
-      apiUrl: slack.apiUrl,
-      ...(options.catchUp ? { catchUp: options.catchUp } : {}),
-      supervision: { ...DEFAULT_SUPERVISION, backoffMs: [20, 50, 100], refusedMs: 150, ...options.supervision },
-    });
+  const state = createSlackContext();
+  const newAdapter = () => adapterFor(slack, options);
   const adapters = [newAdapter()];
   const [adapter] = adapters;
   if (!adapter) throw new Error("a world needs an adapter");
@@ -135,6 +129,14 @@ export async function openSlackWorld(options: SlackWorldOptions = {}): Promise<S
   return world;
 }
 
+function adapterFor(slack: Slack, options: SlackWorldOptions): Adapter {
+  return createSlackAdapter({
+    apiUrl: slack.apiUrl,
+    ...(options.catchUp ? { catchUp: options.catchUp } : {}),
+    supervision: { ...DEFAULT_SUPERVISION, backoffMs: [20, 50, 100], refusedMs: 150, ...options.supervision },
+  });
+}
+
 function secretsOf(app: App): Record<string, string> {
   return app.mode === "http"
     ? { botToken: app.botToken, signingSecret: app.signingSecret }
@@ -150,88 +152,7 @@ function placeFor(event: MessageEvent): Place {
   return { installationId, ref: conversation, ...(opensThread === undefined ? {} : { nativeReplyTo: opensThread }) };
 }
 
-function createContext() {
-  const received: InboundEvent[] = [];
-  const logs: string[] = [];
-  const metrics: string[] = [];
-  const files = new Map<string, string>();
-  const routes: AdapterRoute[] = [];
-  const system = createSystemClock();
-  let ahead = 0;
-  const credentials = new Map<string, SecretValue>();
-  let guard: GuardedFetch = () => Promise.resolve({ ok: false, reason: "private-address", text: "not here" });
-  let answer = (_event: InboundEvent): Promise<Reception> => Promise.resolve({ status: "accepted" });
-  const write = (fields: object, msg: string) => void logs.push(`${msg} ${JSON.stringify(fields)}`);
-  const log = { debug: write, info: write, warn: write, error: write, child: () => log };
-  const context: AdapterContext = {
-    receive: (event) => {
-      received.push(event);
-      return answer(event);
-    },
-    kv: createMemoryKv(),
-    guardedFetch: (url, request) => guard(url, request),
-    clock: { now: () => system.now() + ahead, delay: (ms, signal) => system.delay(ms, signal) },
-    log,
-    metrics: { count: (name) => void metrics.push(name), observe: () => undefined },
-    route: (route) => void routes.push(route),
-    identify: (account, facts) =>
-      Promise.resolve({
-        id: installationOf(facts.appId, facts.workspaceId),
-        botId: account.botId,
-        platform: "slack",
-        orgId: "o",
-        ...facts,
-      }),
-    openFile: (file) => Promise.resolve(bytesOf(files.get(file.sha256) ?? "")),
-    storeFile: () => Promise.resolve({ ok: false, text: "not here" }),
-    publicUrl: "",
-    readSecretLink: () => Promise.resolve(null),
-    storeCredential: async (key, value) => void credentials.set(key, value),
-    readCredential: async (key) => credentials.get(key) ?? null,
-    forgetCredential: async (key) => void credentials.delete(key),
-  };
-  return {
-    received,
-    logs,
-    metrics,
-    context,
-    routes,
-    credentials,
-    route: () => routes[0],
-    later: (ms: number) => {
-      ahead += ms;
-    },
-    guardWith: (next: GuardedFetch) => {
-      guard = next;
-    },
-    receiveWith: (next: typeof answer) => {
-      answer = next;
-    },
-    file: (name: string, mediaType: string, bytes: string): FileRef => {
-      const sha256 = Buffer.from(name).toString("hex").padEnd(64, "0");
-      files.set(sha256, bytes);
-      return {
-        sha256,
-        ext: name.split(".").at(-1) ?? "",
-        name,
-        mediaType,
-        size: Buffer.byteLength(bytes),
-        alt: `the file ${name}`,
-      };
-    },
-  };
-}
-
-async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
-  yield Buffer.from(text);
-}
-
 /** The id of an app's installation; undefined apps have none. */
 function installation(app: App | undefined): string {
   return app ? installationOf(app.appId, app.enterprise?.id ?? app.team.id) : "none";
-}
-
-/** One id per app and workspace, as the store gives them. */
-function installationOf(appId: string, workspaceId: string): string {
-  return `i-${appId}-${workspaceId}`;
 }

@@ -64,7 +64,7 @@ test("a cut connection and one closed with 4000 are resumed", async () => {
   expect(discord.cut(ada)).toBe(1);
   await resumed(client);
   discord.closeWith(4000, ada);
-  await discord.waitUntil(() => client.named("RESUMED").length === 2, "the second RESUMED");
+  await discord.waitUntil(() => client.named("RESUMED").length >= 2, "the second RESUMED");
   expect(discord.identifies(ada)).toBe(1);
   expect(client.closes).toEqual([1006, 4000]);
 });
@@ -194,17 +194,17 @@ test("a message may be delivered again", async () => {
 });
 
 test("silent connections and missing acknowledgements make the client resume", async () => {
-  const quick = await startDiscord({ heartbeatMs: 60 });
+  const quick = await startDiscord({ heartbeatMs: 300 });
   const bot = quick.addBot({ name: "Quick" });
   const person = quick.addPerson("Alice");
   const place = quick.addChannel("general");
   const client = await connect(quick, bot);
   await quick.waitUntil(() => quick.heartbeats(bot) > 1, "heartbeats");
   quick.withholdAcks(bot);
-  await quick.waitUntil(() => client.named("RESUMED").length === 1, "the first RESUMED");
+  await quick.waitUntil(() => client.named("RESUMED").length >= 1, "the first RESUMED");
   quick.silence(bot);
   quick.say(person, place, "into the void");
-  await quick.waitUntil(() => client.named("RESUMED").length === 2, "the second RESUMED");
+  await quick.waitUntil(() => client.named("RESUMED").length >= 2, "the second RESUMED");
   expect(contents(client)).toEqual(["into the void"]);
   await client.manager.destroy();
   await quick.close();

@@ -18,7 +18,7 @@ let general: Channel;
 let client: GatewayClient;
 
 beforeAll(async () => {
-  discord = await startDiscord({ interactionMs: 400, openApi: readOpenApi() });
+  discord = await startDiscord({ interactionMs: 1000, openApi: readOpenApi() });
   ada = discord.addBot({ name: "Ada" });
   alice = discord.addPerson("Alice");
   bob = discord.addPerson("Bob");

@@ -19,11 +19,7 @@ test("connections that flap lose and double nothing and none is left over", asyn
     if (flap % 2 === 0) slack.disconnect(ada, "refresh_requested", 50);
     else slack.cut(ada);
     asked.push(world.say("Alice", `@Ada flap ${flap}`, { in: world.channel(`flap-${flap}`) }));
-    await world.until(
-      () => slack.socketsOpened(ada) > opened && slack.sockets(ada) > 0,
-      "a new connection",
-      40_000,
-    );
+    await world.until(() => slack.socketsOpened(ada) > opened && slack.sockets(ada) > 0, "a new connection", 40_000);
   }
   for (const one of asked) await world.answer(one, 20_000);
   await world.quiet();

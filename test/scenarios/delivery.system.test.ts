@@ -43,11 +43,7 @@ test("a post that Slack never answers: the model hears that it is on its way, an
   failIn(lost, "chat.postMessage", { hang: true });
   failIn(taken, "chat.postMessage", { acceptThen: "hang" });
   const asked = [lost, taken].map((room) => world.say("Alice", `@Ada hanging in ${room.name}`, { in: room }));
-  const told = await world.request(
-    (request) => request.lastRole === "tool" && heard(request).includes("hang-lost"),
-    "ada",
-    12_000,
-  );
+  const told = await world.request((request) => request.lastRole === "tool" && heard(request).includes("hang-lost"));
   expect(told.lastToolResult).toMatch(/^accepted: .*do not send it again/s);
   for (const one of asked) await world.answer(one, 30_000);
   await world.quiet(30_000);

@@ -51,10 +51,7 @@ describe("secrets", () => {
     await world.slack.press(alice, card, "Enter it privately");
     await world.slack.waitForModal(alice);
     await world.slack.submit(alice, { Secret: canary });
-    await world.until(
-      () => world.answers(asked).some((post) => post.text === "stored, thanks"),
-      "the thanks",
-    );
+    await world.until(() => world.answers(asked).some((post) => post.text === "stored, thanks"), "the thanks");
     await expectHidden(world);
   });
 
@@ -69,10 +66,7 @@ describe("secrets", () => {
     expect(await (await fetch(link)).text()).toContain('type="password"');
     expect((await fetch(link, { method: "POST", body: new URLSearchParams({ value: canary }) })).status).toBe(200);
     expect((await fetch(link)).status).toBe(410);
-    await world.until(
-      () => world.answers(asked).some((post) => post.text === "stored, thanks"),
-      "the thanks",
-    );
+    await world.until(() => world.answers(asked).some((post) => post.text === "stored, thanks"), "the thanks");
     await expectHidden(world);
   });
 });

@@ -90,9 +90,7 @@ describe("a model that does not speak", () => {
     const asked = world.say("Alice", "@Ada send it wrong first", { in: world.channel("mended") });
     expect((await world.answer(asked)).text).toBe("mended");
     const [explained] = (
-      await world.request(
-        (request) => request.toolResults.length === 1 && heard(request).includes("wrong first"),
-      )
+      await world.request((request) => request.toolResults.length === 1 && heard(request).includes("wrong first"))
     ).toolResults;
     for (const field of ["content", "url", "widget"]) expect(explained).toContain(field);
     await world.quiet();

@@ -13,7 +13,6 @@ import type { Installs } from "./installs.ts";
 export interface DiscordIdentity {
   readonly appId: string;
   readonly botUserId: string;
-  readonly name: string;
   /** Whether the portal lets it read messages that are not addressed to it. */
   readonly readsContent: boolean;
 }
@@ -25,6 +24,8 @@ export interface DiscordBot {
   readonly self: DiscordIdentity;
   readonly calls: DiscordCalls;
   readonly directory: Directory;
+  /** Names of our own bots by account id, this one included. */
+  readonly ours: ReadonlyMap<string, string>;
   readonly echoes: Echoes;
   readonly installs: Installs;
   readonly context: AdapterContext;

@@ -18,7 +18,6 @@ import type { Directory } from "./directory.ts";
 import { problemOf, TOKEN_REMEDY } from "./errors.ts";
 import { createGateway, type Gateway, type GatewayEvents } from "./gateway.ts";
 import { type BudgetOptions, createIdentifyBudget } from "./identify-budget.ts";
-import type { IsOurs } from "./inbound-kind.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import type { InvalidRequests } from "./invalid-requests.ts";
 import { createSessionKeeper, type SessionKeeper } from "./session-memory.ts";
@@ -39,7 +38,8 @@ export interface ConnectionParts {
   readonly token: string;
   readonly context: AdapterContext;
   readonly apiUrl: string;
-  readonly isOurs: IsOurs;
+  /** Names of our own bots by account id; filled by `onReady`. */
+  readonly ours: ReadonlyMap<string, string>;
   readonly directory: Directory;
   readonly copies: Copies;
   readonly blocked: Blocked;
@@ -193,11 +193,11 @@ class Connection implements DiscordConnection {
   }
 
   async #listen(bot: DiscordBot): Promise<void> {
-    const { context, token, options, isOurs, copies, onReady } = this.#parts;
+    const { context, token, options, ours, copies, onReady } = this.#parts;
     onReady(bot);
     const { appId } = bot.self;
     const { session } = await this.#keeper.begin(appId);
-    const intake = createIntake({ bot, isOurs, copies, stopping: this.#stopping.signal });
+    const intake = createIntake({ bot, isOurs: (userId) => ours.has(userId), copies, stopping: this.#stopping.signal });
     this.#intake = intake;
     const take = (event: string, data: Fields) => intake.take(event, data);
     this.#backfill = createBackfill(bot, take, this.#stopping.signal, options.backfill);
@@ -248,11 +248,8 @@ class Connection implements DiscordConnection {
     directory.note(event, data);
     blocked.note(event, data);
     const work = event === "INTERACTION_CREATE" ? handleInteraction(bot, data) : this.#heard(bot, intake, event, data);
-    work
-      .catch((error: unknown) =>
-        this.#log.error({ event, error: error instanceof Error ? error.name : "" }, "discord event failed"),
-      )
-      .finally(end);
+    // What was not taken in stays open, so that the next process begins before it.
+    work.then(end, () => this.#log.debug({ event }, "a discord event is left to the next process"));
   }
 
   async #heard(bot: DiscordBot, intake: Intake, event: string, data: Fields): Promise<void> {

@@ -34,7 +34,7 @@ export async function readThread(
     const replies = inside.filter((message) => message.id !== threadId).sort(byId);
     const kept = [...(root ? [root] : []), ...replies.slice(-Math.max(0, limit - (root ? 1 : 0)) || replies.length)];
     const names: Names = {
-      user: (id) => (id === bot.self.botUserId ? bot.self.name : undefined),
+      user: (id) => bot.ours.get(id),
       role: (id) => guild?.roles.get(id),
       channel: (id) => bot.directory.knownPlace(id)?.name,
     };

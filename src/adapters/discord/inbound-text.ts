@@ -123,12 +123,12 @@ function blank(text: string, ranges: readonly TextRange[]): string {
   return kept;
 }
 
-/** The people a message mentions come with it, names included. */
+/** The people a message mentions come with it, names included; our own bots have their own. */
 function namesWith(names: Names, message: Fields): Names {
   const own = new Map(
     toList(message.mentions).map((user) => [toText(user.id) ?? "", nameOf(user, toFields(user.member))]),
   );
-  return { ...names, user: (id) => own.get(id) ?? names.user(id) };
+  return { ...names, user: (id) => names.user(id) ?? own.get(id) };
 }
 
 /** The name people see: nickname on the server, else display name, else account name. */

@@ -82,8 +82,8 @@ class DiscordAdapter {
   /** By bot id of the settings file. */
   readonly #connections = new Map<string, DiscordConnection>();
   readonly #bots = new Map<string, () => DiscordBot>();
-  /** Account ids of our own bots. */
-  readonly #ours = new Set<string>();
+  /** Names of our own bots by account id. */
+  readonly #ours = new Map<string, string>();
   readonly #rejected = new Map<string, string>();
   readonly #directory = createDirectory();
   #shared: Shared | undefined;
@@ -105,11 +105,11 @@ class DiscordAdapter {
       token: parsed.data.token,
       context,
       apiUrl: this.#settings.apiUrl,
-      isOurs: (userId) => this.#ours.has(userId),
+      ours: this.#ours,
       directory: this.#directory,
       ...shared,
       onInstallation: (installationId, bot) => void this.#bots.set(installationId, bot),
-      onReady: (bot) => void this.#ours.add(bot.self.botUserId),
+      onReady: (bot) => void this.#ours.set(bot.self.botUserId, bot.name),
       options: this.#settings.connection ?? {},
     });
     this.#connections.set(account.botId, connection);

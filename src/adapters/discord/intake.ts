@@ -16,7 +16,7 @@ import type { Names } from "./inbound-text.ts";
 
 /** Takes events of one bot. */
 export interface Intake {
-  /** Resolves when the event is stored or of no interest. Never rejects; `stop` ends waiting. */
+  /** Resolves when the event is stored or of no interest; rejects only when `stopping` ended that. */
   take(event: string, data: Fields): Promise<void>;
   /** Events that are being stored now. */
   readonly open: number;
@@ -51,9 +51,12 @@ export function createIntake(parts: IntakeParts): Intake {
       const before = chains.get(key) ?? Promise.resolve();
       const mine = before.then(work);
       chains.set(key, mine);
-      await mine;
-      open -= 1;
-      if (chains.get(key) === mine) chains.delete(key);
+      try {
+        await mine;
+      } finally {
+        open -= 1;
+        if (chains.get(key) === mine) chains.delete(key);
+      }
     },
     get open() {
       return open;
@@ -77,7 +80,9 @@ async function takeIn(parts: IntakeParts, event: string, data: Fields): Promise<
     const inbound = await repeating(parts, () => understand(bot, event, data));
     for (const one of inbound ?? []) await repeating(parts, () => bot.context.receive(one));
   } catch (error) {
-    if (!stopping.aborted) bot.log.error({ event, error: nameOf(error) }, "a discord event could not be understood");
+    // Not taken in: the next process gets it again.
+    if (stopping.aborted) throw error;
+    bot.log.error({ event, error: nameOf(error) }, "a discord event could not be understood");
   }
 }
 
@@ -120,7 +125,7 @@ export async function learn(bot: DiscordBot, data: Fields): Promise<Knowledge> {
   const parentId = isThread(place?.type) ? place?.parentId : undefined;
   const parent = parentId === undefined ? undefined : await quietly(() => directory.place(calls, parentId));
   const names: Names = {
-    user: (id) => (id === bot.self.botUserId ? bot.self.name : undefined),
+    user: (id) => bot.ours.get(id),
     role: (id) => guild?.roles.get(id),
     channel: (id) => directory.knownPlace(id)?.name,
   };

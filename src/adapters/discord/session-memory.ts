@@ -92,6 +92,7 @@ export function createSessionKeeper(kv: KeyValueStore, clock: Clock, log: Log): 
       let writtenAt = 0;
       while (!end.aborted) {
         await clock.delay(WRITE_MS, end);
+        if (end.aborted) return;
         const next = `${session()?.sessionId}:${progress.safe()}`;
         if (next === written && clock.now() - writtenAt < LISTENED_MS) continue;
         if (!(await write(session()))) continue;

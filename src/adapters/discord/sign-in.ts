@@ -21,6 +21,7 @@ export interface SignInParts {
   readonly context: AdapterContext;
   readonly calls: DiscordCalls;
   readonly directory: Directory;
+  readonly ours: ReadonlyMap<string, string>;
   readonly log: Log;
   /** Told of each installation before any event in it. */
   readonly onInstallation: (installationId: string, bot: () => DiscordBot) => void;
@@ -34,7 +35,7 @@ export interface SignedIn {
 
 /** Signs in. */
 export async function signIn(parts: SignInParts): Promise<SignedIn> {
-  const { account, context, calls, directory, log } = parts;
+  const { account, context, calls, directory, ours, log } = parts;
   const [application, user] = await Promise.all([
     calls.call("get", "/applications/@me").then(toFields),
     calls.call("get", "/users/@me").then(toFields),
@@ -42,7 +43,6 @@ export async function signIn(parts: SignInParts): Promise<SignedIn> {
   const self: DiscordIdentity = {
     appId: toText(application.id) ?? toText(user.id) ?? "",
     botUserId: toText(user.id) ?? "",
-    name: toText(user.global_name) ?? toText(user.username) ?? account.name,
     readsContent: (Number(application.flags ?? 0) & CONTENT_FLAGS) !== 0,
   };
   const installs = createInstalls(context, account, self, (id) => parts.onInstallation(id, () => bot));
@@ -52,6 +52,7 @@ export async function signIn(parts: SignInParts): Promise<SignedIn> {
     self,
     calls,
     directory,
+    ours,
     echoes: createEchoes(),
     installs,
     context,

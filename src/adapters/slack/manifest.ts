@@ -110,6 +110,34 @@ export function missingScopes(granted: readonly string[]): readonly string[] {
   return NEEDED_SCOPES.filter((scope) => !granted.includes(scope));
 }
 
+const SCOPE_USES: Readonly<Record<string, string>> = {
+  "app_mentions:read": "hear mentions",
+  "assistant:write": "show that it works, offer Stop",
+  "chat:write": "answer",
+  "files:read": "read what people upload",
+  "files:write": "send files",
+  "im:write": "write to people first",
+  "reactions:read": "see reactions",
+  "reactions:write": "react",
+  "team:read": "know the workspace",
+  "usergroups:read": "be named through user groups",
+  "users:read": "know who is a guest",
+};
+const PLACES: Readonly<Record<string, string>> = {
+  channels: "public channels",
+  groups: "private channels",
+  im: "direct messages",
+  mpim: "group direct messages",
+};
+
+/** What a permission is for, in a few words. */
+export function scopeUse(scope: string): string {
+  const [place = "", ability] = scope.split(":");
+  const known = SCOPE_USES[scope];
+  if (known !== undefined) return known;
+  return ability === "history" ? `read ${PLACES[place] ?? place}` : `know ${PLACES[place] ?? place} and their members`;
+}
+
 /** The page that creates the app with this manifest filled in. */
 export function manifestLink(manifest: Record<string, unknown>): string {
   return `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(JSON.stringify(manifest))}`;

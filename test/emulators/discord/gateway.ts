@@ -96,11 +96,11 @@ function deflateTo(socket: WebSocket): Deflate {
   return deflate;
 }
 
-/** Closes a connection whose client stopped beating (4009), as Discord does after missing about one and a half. */
+/** Closes a connection whose client stopped beating (4009), as Discord does after about two missed ones. */
 function watchHeartbeat(world: World, link: Link): void {
   later(world, world.timing.heartbeatMs, () => {
     if (link.closeCode !== null) return;
-    const late = Date.now() - link.lastHeartbeatAt > world.timing.heartbeatMs * 1.5;
+    const late = Date.now() - link.lastHeartbeatAt > world.timing.heartbeatMs * 2;
     if (late && !link.silent) closeLink(link, 4009, "Session timed out.");
     else watchHeartbeat(world, link);
   });
