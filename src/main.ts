@@ -212,11 +212,11 @@ async function healthOf(store: Store): Promise<Readonly<Record<string, unknown>>
 async function connectAll(config: Config, engine: Engine, log: Log): Promise<void> {
   const made = new Map<Platform, Promise<Adapter>>();
   const adapterOf = (platform: Platform) => {
-    const adapter = made.get(platform) ?? adapters[platform]({ slack: { apiUrl: config.slack.apiUrl } });
+    const adapter = made.get(platform) ?? adapters[platform]({ slack: config.slack, discord: config.discord });
     made.set(platform, adapter);
     return adapter;
   };
-  const accounts = config.bots.flatMap((bot) => accountsOf(bot, log));
+  const accounts = config.bots.flatMap(accountsOf);
   await Promise.all(
     accounts.map(async ({ platform, account }) => {
       try {
@@ -231,12 +231,12 @@ async function connectAll(config: Config, engine: Engine, log: Log): Promise<voi
   );
 }
 
-function accountsOf(bot: BotConfig, log: Log): { platform: Platform; account: AdapterAccount }[] {
+function accountsOf(bot: BotConfig): { platform: Platform; account: AdapterAccount }[] {
   const account = { botId: bot.id, name: bot.name, role: bot.role, model: bot.model };
-  if (bot.discord) log.warn({ botId: bot.id }, "this version does not serve Discord yet; the bot runs without it");
   return [
     { platform: "web", account: { ...account, settings: {} } },
     ...(bot.slack ? [{ platform: "slack" as const, account: { ...account, settings: bot.slack } }] : []),
+    ...(bot.discord ? [{ platform: "discord" as const, account: { ...account, settings: bot.discord } }] : []),
   ];
 }
 

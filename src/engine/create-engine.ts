@@ -202,7 +202,8 @@ function createGuardedReceive(parts: EngineParts, core: Core): Receive {
 function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
   const { store, queue } = parts;
   const ringDue = async () => {
-    for (const { sessionId, rank } of await store.dueSessions(200)) queue.ring(sessionId, rank);
+    for (const { sessionId, rank } of await store.dueSessions(200, [...core.adapters.keys()]))
+      queue.ring(sessionId, rank);
   };
   const lookup = (platform: string) => core.adapters.get(platform);
   const patience = { ...parts, adapters: lookup, nudge: core.outbox.nudge, groups: parts.settings.groups };
@@ -233,6 +234,7 @@ function createTurnWorker(parts: EngineParts, core: Core) {
   return createWorker({
     ...parts,
     limits: parts.settings.limits,
+    platforms: () => [...core.adapters.keys()],
     runTurn: (claim, running) => runTurn(turnParts, claim, running),
   });
 }

@@ -23,8 +23,9 @@ export function namedInText(
   closed: readonly ClosedRange[],
   bots: readonly Pick<BotHandle, "botId" | "name">[],
 ): readonly NamedBot[] {
+  const handles = handlesAmong(bots);
   return openSigns(text, closed).flatMap((at) => {
-    const bot = handleAt(text.slice(at), bots)?.bot;
+    const bot = findHandle(fold(text.slice(at, at + HANDLE_WINDOW)), handles)?.bot;
     return bot ? [{ botId: bot.botId, at }] : [];
   });
 }
@@ -62,21 +63,36 @@ const GOES_ON = new RegExp(`^(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}_]|[./](?=[\
 /** Longest stretch in which a handle is looked for, characters. */
 const HANDLE_WINDOW = 200;
 
-/** The bot whose handle `text` begins with ("@Ada …"), and the folded text behind it. Longest handle first, so "@Ada Lovelace" is not taken for "@Ada". */
-export function handleAt<Named extends Pick<BotHandle, "botId" | "name">>(
+type Named = Pick<BotHandle, "botId" | "name">;
+
+interface Handle<Bot extends Named> {
+  readonly bot: Bot;
+  /** Folded, with its "@". */
+  readonly sign: string;
+}
+
+/** All handles, the longest first, so that "@Ada Lovelace" is not taken for "@Ada". */
+function handlesAmong<Bot extends Named>(bots: readonly Bot[]): readonly Handle<Bot>[] {
+  const all = bots.flatMap((bot) => handlesOf(bot, bots).map((handle) => ({ bot, sign: `@${handle}` })));
+  return all.sort((a, b) => b.sign.length - a.sign.length);
+}
+
+function findHandle<Bot extends Named>(start: string, handles: readonly Handle<Bot>[]): Handle<Bot> | undefined {
+  return handles.find(({ sign }) => start.startsWith(sign) && !GOES_ON.test(start.slice(sign.length)));
+}
+
+/** The bot whose handle a short text begins with ("@Ada stop"), and the folded rest. */
+export function opensWithHandle<Bot extends Named>(
   text: string,
-  bots: readonly Named[],
-): { readonly bot: Named; readonly rest: string } | undefined {
-  const start = fold(text.slice(0, HANDLE_WINDOW));
-  if (!start.startsWith("@")) return undefined;
-  const handles = bots.flatMap((bot) => handlesOf(bot, bots).map((handle) => ({ bot, handle: `@${handle}` })));
-  handles.sort((a, b) => b.handle.length - a.handle.length);
-  const found = handles.find(({ handle }) => start.startsWith(handle) && !GOES_ON.test(start.slice(handle.length)));
-  return found && { bot: found.bot, rest: fold(text).slice(found.handle.length) };
+  bots: readonly Bot[],
+): { readonly bot: Bot; readonly rest: string } | undefined {
+  const folded = fold(text.slice(0, HANDLE_WINDOW));
+  const found = findHandle(folded, handlesAmong(bots));
+  return found && { bot: found.bot, rest: folded.slice(found.sign.length) };
 }
 
 /** Full name, name without spaces, and the first word when no other bot shares it. */
-function handlesOf(bot: Pick<BotHandle, "name">, bots: readonly Pick<BotHandle, "name">[]): readonly string[] {
+function handlesOf(bot: Named, bots: readonly Named[]): readonly string[] {
   const name = fold(bot.name).trim();
   const first = firstWord(name);
   const unique = bots.filter((other) => firstWord(fold(other.name).trim()) === first).length === 1;

@@ -73,7 +73,7 @@ scene("twenty refreshes leak no socket and raise no alarm", async (w) => {
   await waitUntil(() => w.slack.sockets(w.ada) === 2, "two lanes in the end");
   w.slack.say(w.alice, w.general, "still there?");
   await w.message("still there?");
-  expect(w.metrics).not.toContain("slack_surplus_sockets");
+  expect(w.metrics).not.toContain("parley_slack_surplus_sockets_total");
 });
 
 scene("cut connections come back, and what was said meanwhile is heard once stored", async (w) => {
@@ -148,7 +148,7 @@ scene(
 scene("'events were dropped' is acknowledged and recorded, and does no harm", async (w) => {
   const delivery = w.slack.sendRateLimited(w.ada);
   await waitUntil(() => delivery.acknowledgedAt !== null, "the acknowledgement");
-  expect(w.metrics).toContain("slack_events_dropped_by_slack");
+  expect(w.metrics).toContain("parley_slack_events_dropped_by_slack_total");
   w.slack.say(w.alice, w.general, "and on");
   await w.message("and on");
 });
@@ -160,7 +160,7 @@ scene(
     w.slack.silence(w.ada);
     w.slack.say(w.alice, w.general, "into the void");
     await w.message("into the void");
-    expect(w.metrics).toContain("slack_silent_sockets");
+    expect(w.metrics).toContain("parley_slack_silent_sockets_total");
   },
   { supervision: { silenceMs: 300, checkMs: 50 }, slack: { ackTimeoutMs: 300 } },
 );

@@ -51,6 +51,29 @@ describe.skipIf(!here)(
       expect(await page.getByRole("link", { name: "general", exact: true }).getAttribute("aria-current")).toBe("page");
     });
 
+    test("who reads further up keeps the place; what one writes oneself is brought into view", async () => {
+      const world = await stage.start();
+      const page = await stage.visit(world, "Sam");
+      await say(page, "show everything");
+      await page.getByRole("button", { name: "Retry" }).waitFor();
+      const fromEnd = () =>
+        page.evaluate<number>(
+          "(([log]) => log.scrollHeight - log.scrollTop - log.clientHeight)([document.querySelector('.log')])",
+        );
+      await expect.poll(fromEnd).toBeLessThan(2);
+      await log(page).hover();
+      await page.mouse.wheel(0, -900);
+      await page.getByRole("button", { name: "Newest" }).waitFor();
+      const asked = world.events.at(-1);
+      if (!asked) throw new Error("nothing was heard");
+      await world.post("ada", asked.conversation, { type: "text", content: "one more thing", images: [] });
+      await page.getByText("one more thing").waitFor();
+      expect(await fromEnd()).toBeGreaterThan(500);
+      await say(page, "back to the end");
+      await page.getByText("You said: back to the end").waitFor();
+      await expect.poll(fromEnd).toBeLessThan(2);
+    });
+
     test("fits a phone: nothing wider than 360 px, the list in a drawer", async () => {
       const world = await stage.start();
       const page = await stage.visit(world, "Sam", {

@@ -232,6 +232,6 @@ class Follower implements CatchUp {
         await this.#bot.context.clock.delay(1000 * attempt, this.#stopping.signal);
       }
     }
-    this.#bot.context.metrics.count("slack_missed_messages");
+    this.#bot.context.metrics.count("parley_slack_missed_messages_total");
   }
 }

@@ -167,7 +167,7 @@ class LaneSupervisor implements Supervisor {
   #acknowledge(own: Socket, envelopeId: string, response: unknown): void {
     if (own.acknowledge(envelopeId, response)) return;
     for (const other of this.#sockets) if (other.acknowledge(envelopeId, response)) return;
-    this.#parts.metrics.count("slack_lost_acknowledgements");
+    this.#parts.metrics.count("parley_slack_lost_acknowledgements_total");
   }
 
   /** Makes the socket the lane's own; the promise resolves when it is time for the next one. */
@@ -189,7 +189,7 @@ class LaneSupervisor implements Supervisor {
   #alarm(): void {
     const count = this.open();
     if (count <= this.#lanes.length * 2) return;
-    this.#parts.metrics.count("slack_surplus_sockets");
+    this.#parts.metrics.count("parley_slack_surplus_sockets_total");
     this.#parts.log.error({ count }, "more slack sockets than lanes need");
   }
 
@@ -238,7 +238,7 @@ class LaneSupervisor implements Supervisor {
   }
 
   #renew(lane: Lane): void {
-    this.#parts.metrics.count("slack_silent_sockets");
+    this.#parts.metrics.count("parley_slack_silent_sockets_total");
     lane.lastPayloadAt = this.#parts.clock.now();
     lane.skipped = 0;
     lane.renew?.();

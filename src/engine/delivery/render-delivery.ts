@@ -96,11 +96,29 @@ export async function renderBubble(
   return { delivery: shortened, pieces: adapter.render(shortened, place) };
 }
 
-/** The first ~1,500 characters, cut at a paragraph, line or word, with open code fences closed. */
+/** The first ~1,500 characters, cut at a paragraph, line, word or visible character, with an open code fence closed. */
 export function beginningOf(text: string): string {
   const head = text.slice(0, SUMMARY_CHARS);
   const cut = ["\n\n", "\n", " "].map((mark) => head.lastIndexOf(mark)).find((at) => at > SUMMARY_CHARS / 2);
-  const kept = (cut === undefined ? [...head].slice(0, -1).join("") : head.slice(0, cut)).trimEnd();
-  const open = (kept.match(/^\s*(```|~~~)/gm) ?? []).length % 2 === 1;
-  return `${kept}${open ? "\n```" : ""}\n\n… The whole text is in the attached file.`;
+  const kept = text.slice(0, text.length <= SUMMARY_CHARS ? undefined : (cut ?? characterStart(text, SUMMARY_CHARS)));
+  const fence = openFence(kept);
+  return `${kept.trimEnd()}${fence ? `\n${fence}` : ""}\n\n… The whole text is in the attached file.`;
+}
+
+/** Where the visible character at this place begins; a family of emoji, a flag or a letter with its accents is one. */
+function characterStart(text: string, at: number): number {
+  const segments = new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text.slice(0, at + 100));
+  return segments.containing(at)?.index ?? at;
+}
+
+/** The sign that closes a code fence left open, or "". A fence ends with at least as many of its own signs and nothing else in the line. */
+function openFence(text: string): string {
+  let open = "";
+  for (const line of text.split("\n")) {
+    const [, sign = "", rest = ""] = /^\s*(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+    if (!sign) continue;
+    if (!open) open = sign.startsWith("`") && rest.includes("`") ? "" : sign;
+    else if (sign.startsWith(open) && rest.trim() === "") open = "";
+  }
+  return open;
 }

@@ -24,6 +24,8 @@ export interface WorkerParts {
   readonly queue: RunQueue;
   readonly owner: string;
   readonly limits: LimitSettings;
+  /** Platforms whose connection runs in this process; sessions of others wait and hold nobody up. */
+  readonly platforms: () => readonly string[];
   readonly runTurn: (claim: Claim, running: RunningTurn) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
@@ -54,6 +56,7 @@ export function createWorker(parts: WorkerParts): Worker {
         leaseMs: limits.leaseMs,
         waitMs: limits.waitMs,
         ageingMs: limits.ageingMs,
+        platforms: parts.platforms(),
       });
       if (!result.claim) {
         if (result.retryInMs !== undefined) ringLater(sessionId, result.retryInMs);

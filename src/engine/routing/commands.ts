@@ -4,13 +4,16 @@
  */
 
 import type { BotHandle } from "../bot.ts";
-import { fold, handleAt } from "../handles.ts";
+import { fold, opensWithHandle } from "../handles.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
 
 /** A command people can type. */
-export type Command = "stop" | "status" | "help" | "group";
+export type Command = "stop" | "new" | "status" | "memory" | "help" | "group";
 
-const COMMANDS: readonly Command[] = ["stop", "status", "help", "group"];
+/** No command is longer than this, with its name, characters. */
+const LONGEST = 120;
+
+const COMMANDS: readonly Command[] = ["stop", "new", "status", "memory", "help", "group"];
 /** What can be said after `!group` (SPEC G1). */
 export type GroupChoice = "on" | "off" | "all" | "mention";
 const GROUP_CHOICES: readonly GroupChoice[] = ["on", "off", "all", "mention"];
@@ -33,14 +36,15 @@ export function readCommand(
   const mentioned = bots.find((bot) => mention && bot.platformIds.includes(mention.platformId));
   if (second || (mention && !mentioned)) return undefined;
   const words = textWithout(mention, event.text).trim();
-  const handle = mentioned ? undefined : handleAt(words, bots);
+  if (words.length > LONGEST) return undefined;
+  const handle = mentioned ? undefined : opensWithHandle(words, bots);
   const bot = mentioned ?? handle?.bot;
   const said = fold(handle?.rest ?? words).replace(bot ? /^[\s,:;]+/u : "", "");
-  const match = /^(!?)(?:(stop|status|help|group)|group (on|off|all|mention))[\s.!。]*$/u.exec(said);
+  const match = /^(!?)(?:(stop|new|status|memory|help|group)|group (on|off|all|mention))[\s.!。]*$/u.exec(said);
   const choice = GROUP_CHOICES.find((name) => name === match?.[3]);
   const command = choice ? "group" : COMMANDS.find((name) => name === match?.[2]);
   if (!match || !command) return undefined;
-  // "help" and "status" without "!" are words people say to a bot in earnest.
+  // The others without "!" are words people say to a bot in earnest.
   if (match[1] === "" && !(bot && command === "stop")) return undefined;
   return { command, ...(bot ? { botId: bot.botId } : {}), ...(choice ? { choice } : {}) };
 }

@@ -31,7 +31,8 @@ export function groupHere(
   item: MessageCase,
 ): { readonly group: Group; readonly asksForGroup: boolean } | undefined {
   const { ref, view, installation } = item;
-  if (ref.kind === "direct") return undefined;
+  // A copy that came late for one bot joins the discussion that is going on, or wakes that bot alone.
+  if (ref.kind === "direct" || (item.onlyBot && !view.discussion)) return undefined;
   const present = [...(view.channel?.members ?? []), installation.botId];
   const joined = [...new Set(present)].filter((botId) => item.bots.some((bot) => bot.botId === botId));
   const group = parts.membership.groupOf(ref, joined, view.channel);
@@ -110,6 +111,8 @@ function withMovedOn(item: MessageCase, wake: Wake): Wake {
   if (mail?.body.type !== "discussion") return wake;
   const prompts = item.view.openCards
     .filter((card) => card.botId === wake.botId && !card.skipped && card.allowed.includes(item.event.from.id))
-    .flatMap((card) => (card.spec.kind === "widget" ? [card.spec.widget.prompt] : []));
+    .flatMap(({ spec }) =>
+      spec.kind === "widget" ? [spec.widget.prompt] : spec.kind === "secret" ? [spec.secret.label] : [],
+    );
   return prompts.length > 0 ? { ...wake, mail: { ...mail, body: { ...mail.body, movedOnFrom: prompts } } } : wake;
 }

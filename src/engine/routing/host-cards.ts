@@ -3,50 +3,30 @@
  * System notices never wake a bot (SPEC T8).
  */
 
-import type { Place } from "../adapter.ts";
-import type { HostCard } from "../card.ts";
 import { type AdapterLookup, nativeChannelOf, renderHostCard } from "../delivery/render-delivery.ts";
 import { newId } from "../ids.ts";
 import type { MessageEvent, StopEvent } from "../inbound-event.ts";
 import type { Store } from "../store/store.ts";
+import { createGroupHostCards, type GroupHostCards, placeAbout, type Said } from "./group-host-cards.ts";
 import type { Installations } from "./installations.ts";
 import type { MessageCase } from "./message-case.ts";
 import { nativeReplyTo } from "./message-case.ts";
 
 /** What the host says outside turns; each call says it at most once. */
-export interface HostCards {
+export interface HostCards extends GroupHostCards {
   denied(item: MessageCase, reason: string): Promise<void>;
   mailboxFull(item: MessageCase, botIds: readonly string[]): Promise<void>;
   /** `botId` = the bot named with the command; else the one that heard it answers. */
-  commandAnswer(item: MessageCase, command: "status" | "help", botId?: string): Promise<void>;
-  /** What `!group` tells, by the bot named; with the card's controls when it is a Group. */
-  groupAnswer(item: MessageCase, botId: string, text: string, card?: HostCard): Promise<void>;
+  commandAnswer(item: MessageCase, command: "status" | "memory" | "help", botId?: string): Promise<void>;
+  /** A plain line, once per key. */
+  say(item: MessageCase, dedupeKey: string, text: string, botId?: string): Promise<void>;
   stopAnswer(where: StopPlace, text: string): Promise<void>;
-  /** The card of a Group that has begun, by its first member (SPEC G1). */
-  group(where: ChannelPlace, botId: string, card: HostCard, dedupeKey: string): Promise<void>;
-  /** A bot that came when the Group was full. */
-  groupFull(where: ChannelPlace, botId: string, dedupeKey: string): Promise<void>;
-  /** Somebody named only bots that take no part. */
-  noPart(item: MessageCase, botIds: readonly string[]): Promise<void>;
 }
-
-/** A channel itself, outside its threads. */
-export type ChannelPlace = Pick<MessageCase, "ref" | "key">;
 
 /** Where a stop was asked for, typed or by a control. */
 export type StopPlace = Pick<MessageCase, "ref" | "key" | "installation"> & {
   readonly event: Pick<StopEvent, "dedupeKey"> & Partial<Pick<MessageEvent, "platformId" | "opensThread">>;
 };
-
-interface Said {
-  readonly dedupeKey: string;
-  readonly botId: string;
-  readonly key: string;
-  readonly place: Place;
-  readonly text: string;
-  /** Instead of a plain notice. */
-  readonly card?: HostCard;
-}
 
 const HOUR_MS = 3_600_000;
 
@@ -75,28 +55,13 @@ export function createHostCards(parts: {
     if (await parts.store.postHostCard({ dedupeKey: said.dedupeKey, delivery }))
       parts.nudge(nativeChannelOf(said.place));
   };
-  const about = (item: MessageCase, botId = item.installation.botId) => {
-    const own = parts.installations.ofBot(botId, item.installation) ?? item.installation;
-    const place = { installationId: own.id, ref: item.ref, nativeReplyTo: nativeReplyTo(item) };
-    return { botId: own.botId, key: item.key, place };
-  };
-  const inChannel = ({ ref, key }: ChannelPlace, botId: string) => {
-    const own = parts.installations.ofBot(botId, ref);
-    return { botId, key, place: { installationId: own?.id ?? "", ref } };
-  };
-  const full = (botId: string) =>
-    `${parts.installations.botName(botId)} takes no part here: this Group has ${parts.maxMembers} members already, which is the most a Group can have. Remove one of them first.`;
+  const about = (item: MessageCase, botId?: string) => placeAbout(parts, item, botId);
   return {
-    group: (where, botId, card, dedupeKey) => say({ ...inChannel(where, botId), dedupeKey, text: card.text, card }),
-    groupFull: (where, botId, dedupeKey) => say({ ...inChannel(where, botId), dedupeKey, text: full(botId) }),
-    noPart: async (item, botIds) => {
-      for (const botId of botIds)
-        await say({ ...about(item, botId), dedupeKey: `no-part:${item.event.dedupeKey}:${botId}`, text: full(botId) });
-    },
+    ...createGroupHostCards(say, parts),
     denied: (item, reason) =>
       say({
         ...about(item),
-        dedupeKey: `denied:${item.installation.id}:${item.event.from.id}:${dayOf(item)}`,
+        dedupeKey: `denied:${item.installation.id}:${item.event.from.id}:${dayOf(item)}:${reason}`,
         text: reason,
       }),
     mailboxFull: async (item, botIds) => {
@@ -107,14 +72,12 @@ export function createHostCards(parts: {
         await say({ ...about(item, botId), dedupeKey: `full:${botId}:${item.key}:${hour}`, text });
       }
     },
-    commandAnswer: (item, command, botId) => {
-      const { installations } = parts;
-      const text =
-        command === "help" ? helpText(about(item, botId).botId, installations) : statusText(item, installations);
-      return say({ ...about(item, botId), dedupeKey: `command:${item.event.dedupeKey}`, text });
+    commandAnswer: async (item, command, botId) => {
+      const place = about(item, botId);
+      const text = await commandText(parts, item, command, place.botId);
+      return say({ ...place, dedupeKey: `command:${item.event.dedupeKey}`, text });
     },
-    groupAnswer: (item, botId, text, card) =>
-      say({ ...about(item, botId), dedupeKey: `command:${item.event.dedupeKey}`, text, ...(card ? { card } : {}) }),
+    say: (item, dedupeKey, text, botId) => say({ ...about(item, botId), dedupeKey, text }),
     stopAnswer: ({ event, ref, key, installation }, text) => {
       const { platformId, opensThread } = event;
       const reply = platformId ? { nativeReplyTo: nativeReplyTo({ event: { platformId, opensThread }, ref }) } : {};
@@ -128,11 +91,40 @@ function dayOf(item: MessageCase): string {
   return item.event.at.toISOString().slice(0, 10);
 }
 
+async function commandText(
+  parts: { readonly store: Store; readonly installations: Installations },
+  item: MessageCase,
+  command: "status" | "memory" | "help",
+  botId: string,
+): Promise<string> {
+  if (command === "help") return helpText(botId, parts.installations);
+  return command === "status" ? statusText(item, parts.installations) : memoryText(parts, item, botId);
+}
+
+/** What is kept, in numbers and names only: never a secret's value. */
+async function memoryText(
+  parts: { readonly store: Store; readonly installations: Installations },
+  item: MessageCase,
+  botId: string,
+): Promise<string> {
+  const name = parts.installations.botName(botId);
+  const count = item.view.conversation?.lastSeq ?? 0;
+  const secrets = await parts.store.listSecrets(item.installation.orgId);
+  const own = secrets.filter((secret) => secret.botId === botId && secret.personId === item.event.from.id);
+  const given = own.map((secret) => `${secret.connector} / ${secret.field}`).join(", ");
+  return [
+    `${name} keeps what was said in this conversation: ${count} ${count === 1 ? "message" : "messages"}. \`!new\` makes it begin anew.`,
+    given
+      ? `Secrets you gave ${name}: ${given}. Their values are shown to nobody.`
+      : `You have given ${name} no secrets.`,
+  ].join("\n");
+}
+
 function helpText(botId: string, installations: Installations): string {
   const name = installations.botName(botId);
   return [
     `Write to ${name} here, or mention @${name} in a channel.`,
-    `\`!stop\` or \`@${name} stop\` stops the work in this conversation · \`!status\` tells what is going on · \`!group\` tells who is in this Group and how it listens · \`!help\` shows this.`,
+    `\`!stop\` or \`@${name} stop\` stops the work here · \`!new\` begins anew · \`!status\` tells what is going on · \`!group\` tells who is in this Group · \`!memory\` tells what is kept · \`!help\` shows this.`,
   ].join("\n");
 }
 

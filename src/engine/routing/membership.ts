@@ -73,14 +73,7 @@ export function createMembership(parts: MembershipParts): Membership {
       isOnRequest(ref.platform),
     );
   const sync = async (adapter: Adapter, installation: Installation) => {
-    const channels = await adapter.channels?.(installation.id);
-    if (!channels) return;
-    const { platform, workspaceId, botId } = installation;
-    const replyMode = settings.replies[platform] ?? "channel";
-    const order = installations.order();
-    const changed = await store.syncMemberships({ platform, workspaceId, botId, channels, replyMode, order });
-    for (const channel of channels) known.add(channelRowId({ platform, workspaceId, channelId: channel.channelId }));
-    for (const channel of changed) touch(refOf(channel));
+    for (const channel of await syncLists(parts, adapter, installation, known)) touch(refOf(channel));
   };
   const look = async (ref: ConversationRef, installation: Installation) => {
     const rowId = channelRowId(ref);
@@ -109,22 +102,45 @@ export function createMembership(parts: MembershipParts): Membership {
       const botId = installation && installations.botOfPlatformId(event.platformId, installation);
       if (!botId) return { status: "ignored" };
       const ref = event.conversation;
-      if (event.change === "left") await leave(parts, channelRowId(ref), botId);
-      else {
-        await look(ref, installation);
-        await store.addMembers(ref, [botId], defaultsOf(settings, ref));
-      }
+      if (event.change === "joined") await look(ref, installation);
+      await (event.change === "joined"
+        ? store.addMembers(ref, [botId], defaultsOf(settings, ref))
+        : leave(parts, channelRowId(ref), botId));
       touch(ref);
       return { status: "accepted" };
     },
     async announce() {
-      for (const [rowId, { ref, at }] of touched) {
-        if (clock.now() - at < SETTLE_MS) continue;
+      const settled = [...touched].filter(([, { at }]) => clock.now() - at >= SETTLE_MS);
+      for (const [rowId, { ref }] of settled) {
         touched.delete(rowId);
         await tell(parts, ref, group);
       }
     },
   };
+}
+
+async function syncEach(parts: MembershipParts, sync: Membership["sync"]): Promise<void> {
+  for (const installation of parts.installations.all()) {
+    const adapter = parts.adapters(installation.platform);
+    if (adapter) await sync(adapter, installation).catch((error: unknown) => logFailure(parts, installation, error));
+  }
+}
+
+/** Writes what the platform lists for one account; returns the channels whose Group may have changed. */
+async function syncLists(
+  parts: MembershipParts,
+  adapter: Adapter,
+  installation: Installation,
+  known: Set<string>,
+): Promise<readonly Channel[]> {
+  const channels = await adapter.channels?.(installation.id);
+  if (!channels) return [];
+  const { platform, workspaceId, botId } = installation;
+  const replyMode = parts.settings.replies[platform] ?? "channel";
+  const order = parts.installations.order();
+  const changed = await parts.store.syncMemberships({ platform, workspaceId, botId, channels, replyMode, order });
+  for (const channel of channels) known.add(channelRowId({ platform, workspaceId, channelId: channel.channelId }));
+  return changed;
 }
 
 function defaultsOf(settings: EngineSettings, ref: ConversationRef) {

@@ -2,12 +2,12 @@
  * A person's message that may be heard: typed answer to an open widget, mail for the bots it addresses, or chatter kept for context (SPEC I2, C4).
  */
 
+import { createHash } from "node:crypto";
 import { answerFromText, type Card, choiceFromText, mayAnswer } from "../card.ts";
 import { audienceOf } from "../conversation.ts";
 import { DiscussionMovedError } from "../errors.ts";
 import type { FileRef } from "../file-ref.ts";
 import { repeated } from "../group/repeated.ts";
-import { newId } from "../ids.ts";
 import type { InboundFile, Reception } from "../inbound-event.ts";
 import type { NewMail, PendingFile, TakeIn, TakeInResult } from "../store/store.ts";
 import { addressedBots, addressingOf } from "./addressing.ts";
@@ -40,24 +40,25 @@ async function decideAndTake(parts: RouterParts, item: MessageCase): Promise<Rec
   const typed = openWidgetAnswer(item, woken);
   const answered = typed && (await typedAnswer(parts, item, typed.card, typed.answer));
   if (answered) return answered;
-  const taken = inGroup
-    ? { ...intake(parts, item, woken), wake: inGroup.wake, ...(inGroup.move ? { discussion: inGroup.move } : {}) }
-    : intake(parts, item, woken);
+  // In a Group only the first speaker hears now which of its questions was passed over.
+  const told = inGroup ? inGroup.wake.map((one) => one.botId) : woken;
+  const more = inGroup ? { wake: inGroup.wake, ...(inGroup.move ? { discussion: inGroup.move } : {}) } : {};
   const asks = here?.asksForGroup ? { channelSettings: { group: true } } : {};
   const stored = woken.length > 0 || item.view.sessions.length > 0;
-  const result = await parts.store.takeIn(stored ? { ...taken, ...asks } : ignoredIntake(parts, item));
+  const taken = { ...intake(parts, item, woken, told), ...more, ...asks };
+  const result = await parts.store.takeIn(stored ? taken : ignoredIntake(parts, item));
   if (here?.asksForGroup) parts.membership.touch(item.ref);
   if (inGroup && woken.length === 0 && inGroup.beyond.length > 0) await parts.hostCards.noPart(item, inGroup.beyond);
   if (result.status === "ignored") return IGNORED;
   if (result.status !== "stored") return { status: "duplicate" };
-  await afterTaken(parts, item, woken, result);
+  await afterTaken(parts, item, told, result);
   return woken.length > 0 ? { status: "accepted" } : IGNORED;
 }
 
 async function afterTaken(
   parts: RouterParts,
   item: MessageCase,
-  woken: readonly string[],
+  told: readonly string[],
   result: Extract<TakeInResult, { status: "stored" }>,
 ): Promise<void> {
   if (item.event.files.some((file) => !file.stored)) parts.onFilesDue();
@@ -65,7 +66,7 @@ async function afterTaken(
     parts.queue.ring(sessionId, rank);
     parts.queue.signal(sessionId, "steer");
   }
-  if (woken.length > 0 && dismissedBy(item).length > 0) parts.onSettleOwed();
+  if (movedOnFrom(item, told).some(closesWhenPassed)) parts.onSettleOwed();
   if (result.full.length > 0) await parts.hostCards.mailboxFull(item, result.full);
 }
 
@@ -84,11 +85,10 @@ function dedupeKeyOf({ event, onlyBot }: MessageCase, woken: readonly string[]):
   return woken.length > 0 ? event.dedupeKey : `${event.dedupeKey}:heard`;
 }
 
-function intake(parts: RouterParts, item: MessageCase, woken: readonly string[]): TakeIn {
+function intake(parts: RouterParts, item: MessageCase, woken: readonly string[], told: readonly string[]): TakeIn {
   const { event, ref } = item;
   const audience = audienceOf(ref, event.from.id);
-  const moved = woken.length > 0 ? cardsMovedOnFrom(item) : [];
-  const dismiss = dismissedBy(item);
+  const moved = movedOnFrom(item, told);
   const uploads = event.files.map((file) => uploadOf(item, file, audience));
   return {
     dedupeKey: dedupeKeyOf(item, woken),
@@ -109,20 +109,23 @@ function intake(parts: RouterParts, item: MessageCase, woken: readonly string[])
     },
     files: uploads.flatMap((upload) => upload.pending ?? []),
     wake: woken.map((botId) => wakeOf(parts, item, botId, personMail(parts, item, audience, botId))),
-    skip: moved.filter((id) => !dismiss.includes(id)),
-    dismiss: woken.length > 0 ? dismiss : [],
+    skip: moved.filter((card) => !closesWhenPassed(card)).map((card) => card.id),
+    dismiss: moved.filter(closesWhenPassed).map((card) => card.id),
     mailLimit: parts.settings.limits.mailPerSession,
   };
 }
 
-/** A file of the message: bytes our own web server has already, or a row whose bytes are fetched after the acknowledgement (SPEC W8). */
+/**
+ * A file of the message: bytes our own web server has already, or a row whose bytes are fetched after the acknowledgement (SPEC W8). Its id is the same
+ * in every copy of the message.
+ */
 function uploadOf(
   item: MessageCase,
   file: InboundFile,
   audience: string,
 ): { readonly ref: FileRef; readonly pending?: PendingFile } {
   if (file.stored) return { ref: file.stored };
-  const id = newId("fil");
+  const id = `fil_${createHash("sha256").update(`${item.event.dedupeKey}\n${file.platformFileId}`).digest("hex").slice(0, 32)}`;
   const facts = { name: file.name, ...(file.mediaType ? { mediaType: file.mediaType } : {}), size: file.size ?? 0 };
   const source = { platform: item.ref.platform, installationId: item.installation.id, file };
   return {
@@ -133,10 +136,7 @@ function uploadOf(
 
 function personMail(parts: RouterParts, item: MessageCase, audience: string, botId: string): NewMail {
   const { event } = item;
-  const moved = cardsMovedOnFrom(item);
-  const prompts = item.view.openCards
-    .filter((card) => moved.includes(card.id) && card.botId === botId)
-    .flatMap(promptOf);
+  const prompts = movedOnFrom(item, [botId]).flatMap(promptOf);
   const movedOn = prompts.length > 0 ? { movedOnFrom: prompts } : {};
   return {
     kind: "person",
@@ -183,14 +183,15 @@ export function channelFacts(parts: RouterParts, item: MessageCase, audience: st
   return { channel: { members, replyMode, audience } };
 }
 
-/** The newest open question this text answers: by a choice, or in own words where they are allowed and said to the bot that asked. */
+/** The newest open question this text answers: by a choice, or in own words where they are allowed and said only to the bot that asked. */
 function openWidgetAnswer(item: MessageCase, woken: readonly string[]) {
   if (item.event.files.length > 0 || item.onlyBot) return undefined;
   for (const card of [...item.view.openCards].reverse()) {
     if (card.spec.kind !== "widget" || card.allowed.length === 0 || !mayAnswer(card, item.event.from.id)) continue;
     const { widget } = card.spec;
     const words = plainWords(item, card.botId);
-    const answer = woken.includes(card.botId) ? answerFromText(widget, words) : choiceFromText(widget, words);
+    const isAlone = woken.length === 1 && woken[0] === card.botId;
+    const answer = isAlone ? answerFromText(widget, words) : choiceFromText(widget, words);
     if (answer) return { card, answer };
   }
   return undefined;
@@ -212,16 +213,13 @@ function promptOf(card: Card): string[] {
   return card.spec.kind === "secret" ? [card.spec.secret.label] : [];
 }
 
-function cardsMovedOnFrom(item: MessageCase): readonly string[] {
+/** Open questions to this person that a message to these bots passes over (SPEC C4); a question is passed over once, and only when its bot hears of it. */
+function movedOnFrom(item: MessageCase, woken: readonly string[]): readonly Card[] {
   return item.view.openCards
     .filter((card) => (card.kind === "widget" || card.kind === "secret") && !card.skipped)
-    .filter((card) => card.allowed.includes(item.event.from.id))
-    .map((card) => card.id);
+    .filter((card) => woken.includes(card.botId) && card.allowed.includes(item.event.from.id));
 }
 
-function dismissedBy(item: MessageCase): readonly string[] {
-  const moved = cardsMovedOnFrom(item);
-  return item.view.openCards
-    .filter((card) => moved.includes(card.id) && card.spec.kind === "widget" && card.spec.widget.dismissOnMoveOn)
-    .map((card) => card.id);
+function closesWhenPassed(card: Card): boolean {
+  return card.spec.kind === "widget" && card.spec.widget.dismissOnMoveOn;
 }

@@ -23,12 +23,12 @@ INSERT INTO "KeyValue" ("scope", "key", "value", "updatedAt") VALUES ($1, $2, '1
 ON CONFLICT ("scope", "key") DO UPDATE SET "value" = to_jsonb(("KeyValue"."value"#>>'{}')::bigint + 1), "updatedAt" = now()
 RETURNING ("value"#>>'{}')::float8 AS number`;
 
-/** $3 and $4 bound the prefix, so that the primary key's index is walked only where it matters. */
+/** The prefix is bounded on both sides, so that the primary key's index is walked only where it matters. */
 function listValues(reverse: boolean): string {
   const [compare, direction] = reverse ? ["<", "DESC"] : [">", "ASC"];
   return `
 SELECT "key", "value" FROM "KeyValue"
-WHERE "scope" = $1 AND "key" >= $2 AND starts_with("key", $2) AND ($3::text IS NULL OR "key" ${compare} $3)
+WHERE "scope" = $1 AND "key" >= $2 AND "key" < $2 || chr(1114111) AND starts_with("key", $2) AND ($3::text IS NULL OR "key" ${compare} $3)
 ORDER BY "key" ${direction} LIMIT $4`;
 }
 

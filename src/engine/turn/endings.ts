@@ -66,6 +66,8 @@ function outcomeOf(run: TurnRun, end: LoopEnd): TurnOutcome {
       return "stopped";
     case "unanswered":
       return "silent";
+    case "interrupted":
+      return "failed";
     default:
       return end.end;
   }
@@ -79,6 +81,9 @@ function hostCardOf(run: TurnRun, end: LoopEnd, moved: DiscussionMove | undefine
       // In a Group one line names the member that cannot speak; the round goes on without it (SPEC G8).
       if (run.member && moved) return plainCard(lineOf(failureText(run.bot.name, end.reply), moved));
       return owesAnswer(run) ? retryCard(failureText(run.bot.name, end.reply)) : undefined;
+    case "interrupted":
+      if (run.member && moved) return plainCard(lineOf(`${run.bot.name} was interrupted too often.`, moved));
+      return owesMore(run) ? retryCard(`${run.bot.name} was interrupted again and again and gave this up.`) : undefined;
     case "cancelled":
       return plainCard("Stopped.");
     case "cap":
@@ -88,13 +93,18 @@ function hostCardOf(run: TurnRun, end: LoopEnd, moved: DiscussionMove | undefine
   }
 }
 
+/** False when the last thing the turn did was to send a message: most likely that was all. */
+function owesMore(run: TurnRun): boolean {
+  return owesAnswer(run) && (run.progress.bubbles === 0 || run.progress.workAfterSend);
+}
+
 function failureText(name: string, reply: Extract<ModelReply, { ok: false }>): string {
   switch (reply.problem) {
     case "not-configured":
     case "auth":
       return `${name} cannot think right now: the language model is not set up correctly. An administrator can find the reason in the log.`;
     case "context-overflow":
-      return `${name} could not answer: this conversation has become too long for its language model.`;
+      return `${name} could not answer: this conversation has become too long for its language model. Type \`!new\` to begin anew.`;
     case "refused":
       return `${name} could not answer: the language model declined this request.`;
     default:

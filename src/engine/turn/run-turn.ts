@@ -10,7 +10,7 @@ import { newId } from "../ids.ts";
 import type { Mail } from "../mail.ts";
 import type { Claim, Turn, TurnKind } from "../session.ts";
 import { nextNode } from "../state/state-chain.ts";
-import type { NewEntry, SessionView } from "../store/store.ts";
+import type { NewEntry, SessionView, StateNode } from "../store/store.ts";
 import { finish } from "./endings.ts";
 import { type LoopEnd, runLoop } from "./loop.ts";
 import { isPassedBy } from "./member-turn.ts";
@@ -27,8 +27,8 @@ import {
   type TurnRun,
 } from "./turn-run.ts";
 
-/** A turn that was lost this often is given up with an apology instead of being tried for ever. */
-const MAX_ATTEMPTS = 8;
+/** A turn that was lost this often without getting on is given up with an apology instead of being tried for ever. */
+const MAX_ATTEMPTS = 12;
 const HISTORY_LIMIT = 30;
 const HISTORY_MS = 8000;
 const STATUS_EVERY_MS = 60_000;
@@ -54,7 +54,11 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     : await begin(parts, claim, control, view, adapter);
   const status = keepStatus(run);
   try {
-    const end = run.turn.attempts > MAX_ATTEMPTS ? givenUp() : (await isPassedBy(run)) ? NOTHING : await runLoop(run);
+    const end = isGivenUp(run)
+      ? ({ end: "interrupted" } as const)
+      : (await isPassedBy(run))
+        ? ({ end: "silent" } as const)
+        : await runLoop(run);
     await conclude(run, end);
   } finally {
     status.stop();
@@ -62,13 +66,8 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
   return true;
 }
 
-const NOTHING: LoopEnd = { end: "silent" };
-
-function givenUp(): LoopEnd {
-  return {
-    end: "failed",
-    reply: { ok: false, model: "", problem: "unavailable", text: "the turn was interrupted too often" },
-  };
+function isGivenUp({ turn, progress }: TurnRun): boolean {
+  return turn.attempts - (progress.attemptsAtReply ?? 0) > MAX_ATTEMPTS;
 }
 
 async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
@@ -85,6 +84,9 @@ async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
       { turnId: run.turn.id, botId: run.bot.id, model, problem, text: run.parts.mask(text) },
       "model failed",
     );
+  }
+  if (end.end === "interrupted") {
+    run.parts.log.error({ turnId: run.turn.id, botId: run.bot.id, attempts: run.turn.attempts }, "turn given up");
   }
   await settleSends(run);
   await finish(run, end);
@@ -113,7 +115,7 @@ async function resume(
 ): Promise<TurnRun> {
   const attempts = await parts.store.resumeTurn(claim, turn.id);
   parts.log.warn({ turnId: turn.id, botId: view.bot.id, attempts }, "turn taken up again");
-  const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
+  const nodes = await stateOf(parts, view);
   const run = baseRun(parts, claim, control, view, { ...turn, attempts }, adapter, [...view.taken]);
   return {
     ...run,
@@ -121,6 +123,11 @@ async function resume(
     head: view.session.stateHead ?? null,
     calls: [...view.calls],
   };
+}
+
+/** What the model has seen and said so far in this cycle. */
+async function stateOf(parts: TurnParts, { session }: SessionView): Promise<readonly StateNode[]> {
+  return session.stateHead ? parts.store.loadState(session.id, session.stateHead) : [];
 }
 
 function baseRun(
@@ -164,8 +171,10 @@ async function begin(
 ): Promise<TurnRun> {
   const mail = firstBatch(view.due);
   await loadContext(parts, view, adapter, mail);
-  const entries = await entriesOf(parts, mail, control.cancel);
+  const [entries, nodes] = await Promise.all([entriesOf(parts, mail, control.cancel), stateOf(parts, view)]);
   const personCount = newestPersonCount(entries, view.conversation.personCount);
+  const first = await firstInput(parts, view, mail, entries);
+  // The input is committed with the turn: a turn found after a crash always has something to read.
   const turn = await parts.store.beginTurn(claim, {
     turnId: newId("trn"),
     ...groupFacts(view, mail),
@@ -173,33 +182,27 @@ async function begin(
     authority: authorityOf(mail),
     progress: newProgress(personCount),
     mailIds: mail.map((item) => item.id),
+    nodes: [first.node],
+    cursor: first.cursor,
   });
-  const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
   const run = baseRun(parts, claim, control, withTeammates(view, mail), turn, adapter, [...mail]);
   run.messages = nodes.map((node) => node.message);
-  await commitFirstInput(run, view, mail, entries);
+  applyNodes(run, [first.node]);
+  run.cursor = first.cursor;
   return run;
 }
 
-async function commitFirstInput(
-  run: TurnRun,
+async function firstInput(
+  parts: TurnParts,
   view: SessionView,
   mail: readonly Mail[],
   entries: Awaited<ReturnType<typeof entriesOf>>,
-): Promise<void> {
-  const { store } = run.parts;
-  const before = await unseenFor(run, view.conversation, mail, view.due);
-  const message = messageOf(run, mail, entries, before, false);
-  const node = nextNode(run.session.id, run.head, "input", message);
-  await store.commitInput(run.claim, {
-    turnId: run.turn.id,
-    nodes: [node],
-    mailIds: [],
-    cursor: before.cursor,
-    progress: run.progress,
-  });
-  applyNodes(run, [node]);
-  run.cursor = before.cursor;
+): Promise<{ readonly node: StateNode; readonly cursor: number }> {
+  const { session, bot, conversation } = view;
+  const reader = { parts, bot, cursor: session.cursor };
+  const before = await unseenFor(reader, conversation, mail, view.due);
+  const message = messageOf(reader, mail, entries, before, false);
+  return { node: nextNode(session.id, session.stateHead ?? null, "input", message), cursor: before.cursor };
 }
 
 /** The names that the identity of this cycle tells; fixed with the cycle's first turn (SPEC X4), later changes are told by reminders only. */

@@ -76,7 +76,8 @@ function refuse(run: TurnRun, text: string): ToolResult {
 export async function awaitReceipt(run: TurnRun, entryId: string, before?: TurnProgress): Promise<ToolResult> {
   const { outbox, settings } = run.parts;
   outbox.nudge(nativeChannelOf(placeOf(run)));
-  const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel);
+  const fresh = before !== undefined;
+  const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel, fresh);
   if (!state || state.open > 0) run.openSends.push(entryId);
   else if (state.failed) await takeBackBubble(run);
   return receiptText(state, run, before);

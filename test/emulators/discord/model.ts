@@ -190,7 +190,7 @@ export interface Interaction {
   readonly at: number;
   readonly followups: StoredMessage[];
   response: { type: number; data: Fields; at: number } | null;
-  /** The answer is being worked out: the callback reserved it. */
+  /** What `@original` means. */
   original: StoredMessage | null;
   /** A deferred answer: the flags of the message that will come. */
   deferred: { flags: number } | null;

@@ -23,7 +23,9 @@ export function Log({ playground, channel }: { playground: Playground; channel: 
   const model = useModel(playground);
   const timeline = timelineOf(model, channel.id);
   const outgoing = model.outgoing.filter((item) => item.channelId === channel.id);
-  const { box, content, away, toEnd, onScroll } = useStickyEnd(timeline, () => playground.loadOlder(channel.id));
+  const { box, content, away, toEnd, onScroll } = useStickyEnd(timeline, outgoing.length, () =>
+    playground.loadOlder(channel.id),
+  );
   const empty = timeline.loaded && timeline.posts.length === 0 && outgoing.length === 0;
   const onClick = (event: MouseEvent) => copyCode(event.target);
   return (
@@ -123,11 +125,12 @@ function AsideLine({ aside }: { aside: Aside }) {
   );
 }
 
-function useStickyEnd(timeline: Timeline, loadOlder: () => void) {
+function useStickyEnd(timeline: Timeline, ownCount: number, loadOlder: () => void) {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const height = useRef(0);
+  const top = useRef(0);
   const [away, setAway] = useState(false);
   const toEnd = () => {
     atEnd.current = true;
@@ -147,10 +150,17 @@ function useStickyEnd(timeline: Timeline, loadOlder: () => void) {
     if (!atEnd.current && height.current > 0) element.scrollTop += element.scrollHeight - height.current;
     height.current = element.scrollHeight;
   }, [timeline.first]);
+  // What one writes oneself is always brought into view.
+  useEffect(() => {
+    if (ownCount > 0) toEnd();
+  }, [ownCount]);
   const onScroll = () => {
     const element = box.current;
     if (!element) return;
-    atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX;
+    // Only moving up leaves the end; content that grows below does not.
+    const near = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX;
+    atEnd.current = near || (atEnd.current && element.scrollTop >= top.current);
+    top.current = element.scrollTop;
     height.current = element.scrollHeight;
     setAway(!atEnd.current);
     if (element.scrollTop < 200 && timeline.more) loadOlder();
