@@ -90,13 +90,7 @@ export function createMembership(parts: MembershipParts): Membership {
     touch,
     groupOf: group,
     sync,
-    async syncAll() {
-      for (const installation of installations.all()) {
-        const adapter = parts.adapters(installation.platform);
-        if (adapter)
-          await sync(adapter, installation).catch((error: unknown) => logFailure(parts, installation, error));
-      }
-    },
+    syncAll: () => syncEach(parts, sync),
     async note(event) {
       const installation = installations.get(event.installationId);
       const botId = installation && installations.botOfPlatformId(event.platformId, installation);
