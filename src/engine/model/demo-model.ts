@@ -58,6 +58,12 @@ function nextSendings(modelRequest: ModelRequest, files: DemoFiles): readonly Se
 }
 
 function continueScene(request: DemoRequest, newest: Utterance, files: DemoFiles): readonly Sending[] {
+  const { group } = request;
+  if (group && request.refusedSteps > 0) return [];
+  if (group && !group.named && !group.first) {
+    // One short introduction in its life; the first of the Group answers for all.
+    return request.hasSpoken || request.sent ? [] : (scenes.memberScene(request)[request.stepsDone] ?? []);
+  }
   const [refusal] = request.refusals;
   if (refusal !== undefined) {
     // A card is open: the turn is the person's now (SPEC M9). Other refusals are told once, then the scene ends.

@@ -36,6 +36,16 @@ export interface DemoRequest {
   readonly sent: boolean;
   /** True when the bot had spoken in this session before the newest utterance. */
   readonly hasSpoken: boolean;
+  /** Set at a turn in a Group. */
+  readonly group?: DemoGroupTurn;
+}
+
+/** A member's turn in a Group, as the host's reminder tells it. */
+export interface DemoGroupTurn {
+  /** The person asked for this bot by name. */
+  readonly named: boolean;
+  /** It is the first in the Group: the one that answers for all when nobody is named. */
+  readonly first: boolean;
 }
 
 const REMINDER = /<system_reminder\b[^>]*>([\s\S]*?)(?:<\/system_reminder>|$)/gi;
@@ -53,6 +63,7 @@ export function readDemoRequest(request: ModelRequest): DemoRequest {
   const newest = meantBy(spoken.flat());
   const since = request.messages.slice(at + 1);
   const steps = since.filter((message) => message.role === "tool");
+  const group = readGroupTurn(request.messages);
   const refused = steps.map((message) => message.results.filter((result) => !result.ok).map((result) => result.text));
   return {
     botName,
@@ -66,7 +77,16 @@ export function readDemoRequest(request: ModelRequest): DemoRequest {
     hasSpoken: request.messages
       .slice(0, Math.max(at, 0))
       .some((message) => message.role === "assistant" && message.calls.length > 0),
+    ...(group ? { group } : {}),
   };
+}
+
+function readGroupTurn(messages: readonly ModelMessage[]): DemoGroupTurn | undefined {
+  const last = messages.findLast((message) => message.role === "user");
+  const note = last?.role === "user" ? [...last.text.matchAll(REMINDER)].at(-1)?.[1] : undefined;
+  const roster = note === undefined ? undefined : /\bIn the Group: ([^\n]*?)\.(?:\n|$)/.exec(note)?.[1];
+  if (note === undefined || roster === undefined) return undefined;
+  return { named: /\basked you by name\b/.test(note), first: /^[^,]* \(you\)/.test(roster) };
 }
 
 /** The last utterance; for another try, the words it is about. */

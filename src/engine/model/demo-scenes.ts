@@ -34,6 +34,18 @@ export function helloScene(request: DemoRequest): Scene {
   return [[text(who)], [text(`I can show you what a bot's messages look like here. Write:\n\n${MENU}`)]];
 }
 
+/** A member of a Group the first time it has its turn there. */
+export function memberScene(request: DemoRequest): Scene {
+  const role = request.botRole ? `: ${request.botRole}` : "";
+  return [
+    [
+      text(
+        `I am **${request.botName}**${role}. I run on the demo model too, so I pass from now on unless you write \`@${request.botName}\`.`,
+      ),
+    ],
+  ];
+}
+
 /** When asked who or what this is. */
 export function honestScene(request: DemoRequest): Scene {
   const setUp =
