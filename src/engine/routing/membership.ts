@@ -99,7 +99,7 @@ export function createMembership(parts: MembershipParts): Membership {
       if (event.change === "joined") await look(ref, installation);
       await (event.change === "joined"
         ? store.addMembers(ref, [botId], defaultsOf(settings, ref))
-        : leave(parts, channelRowId(ref), botId));
+        : leave(parts, ref, botId, group));
       touch(ref);
       return { status: "accepted" };
     },
@@ -174,8 +174,18 @@ async function membersNow(
 }
 
 /** Its discussions here go on without it. */
-async function leave(parts: MembershipParts, rowId: string, botId: string): Promise<void> {
+async function leave(
+  parts: MembershipParts,
+  ref: ConversationRef,
+  botId: string,
+  find: Membership["groupOf"],
+): Promise<void> {
+  const rowId = channelRowId(ref);
   await parts.store.removeMember(rowId, botId);
+  const channel = await parts.store.readChannel(ref);
+  // Noted at once: a Group that begins anew a moment later is told of again.
+  if (channel?.settings.told && !find(ref, membersOf(parts, channel), channel))
+    await parts.store.setChannelSettings(rowId, { told: false });
   await repeated(async () => {
     for (const discussion of await parts.store.openDiscussions(rowId)) {
       if (!discussion.state.members.includes(botId)) continue;
@@ -190,14 +200,17 @@ async function leave(parts: MembershipParts, rowId: string, botId: string): Prom
   });
 }
 
+function membersOf({ installations }: MembershipParts, channel: Channel): readonly string[] {
+  return channel.members.filter((botId) => installations.ofBot(botId, channel));
+}
+
 /** Posts first and notes it then: after a crash between the two the same card is not posted again. */
 async function tell(parts: MembershipParts, ref: ConversationRef, find: Membership["groupOf"]): Promise<void> {
   const { store, installations, hostCards, settings } = parts;
   const rowId = channelRowId(ref);
   const channel = await store.readChannel(ref);
   if (!channel) return;
-  const joined = channel.members.filter((botId) => installations.ofBot(botId, ref));
-  const group = find(ref, joined, channel);
+  const group = find(ref, membersOf(parts, channel), channel);
   const { told = false, begun = 0 } = channel.settings;
   if (!group) {
     if (told) await store.setChannelSettings(rowId, { told: false });
