@@ -1,13 +1,13 @@
 /** Connections that break, flap, go deaf or are refused: messages still arrive and are answered once, and one bot's trouble is its own. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { echo, heldBack } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ bots: ["Ada", "Bo"], people: ["Alice"], slack: { ackTimeoutMs: 700 } });
   for (const bot of ["Ada", "Bo"]) world.script(bot, echo);
-});
+}, START_MS);
 afterAll(() => world.close());
 
 test("connections that flap lose and double nothing and none is left over", async () => {
@@ -58,29 +58,37 @@ test("a click is acknowledged within a second while every bot is busy and the qu
   await world.until(() => world.answers(card).length === 1, "the second try", 20_000);
 }, 90_000);
 
-test("a bot whose token is revoked says so in its health, and the other one goes on", async () => {
-  await using other = await startWorld({ bots: ["Ada", "Bo"], people: ["Alice"] });
-  for (const bot of ["Ada", "Bo"]) other.script(bot, echo);
-  other.slack.revokeTokens(other.bot("Bo"));
-  await other.stop();
-  await other.start();
-  const asked = other.say("Alice", "@Ada still there?");
-  await other.answer(asked);
-  const ready = (await (await fetch(`${other.url()}/readyz`)).json()) as {
-    bots: { botId: string; platform: string; state: string; remedy?: string }[];
-  };
-  const bo = ready.bots.find((bot) => bot.botId === "bo" && bot.platform === "slack");
-  expect(bo?.state).toBe("failed");
-  expect(bo?.remedy).toMatch(/token/i);
-});
+test(
+  "a bot whose token is revoked says so in its health, and the other one goes on",
+  async () => {
+    await using other = await startWorld({ bots: ["Ada", "Bo"], people: ["Alice"] });
+    for (const bot of ["Ada", "Bo"]) other.script(bot, echo);
+    other.slack.revokeTokens(other.bot("Bo"));
+    await other.stop();
+    await other.start();
+    const asked = other.say("Alice", "@Ada still there?");
+    await other.answer(asked);
+    const ready = (await (await fetch(`${other.url()}/readyz`)).json()) as {
+      bots: { botId: string; platform: string; state: string; remedy?: string }[];
+    };
+    const bo = ready.bots.find((bot) => bot.botId === "bo" && bot.platform === "slack");
+    expect(bo?.state).toBe("failed");
+    expect(bo?.remedy).toMatch(/token/i);
+  },
+  START_MS,
+);
 
-test("over HTTP a mention is answered once, and an event with a wrong signature is not heard", async () => {
-  await using web = await startWorld({ mode: "http" });
-  web.script("Ada", echo);
-  const asked = web.say("Alice", "@Ada over http");
-  await web.answer(asked);
-  const forged = await web.slack.forge(web.bot(), JSON.stringify({ type: "event_callback" }), { secret: "wrong" });
-  expect(forged.status).toBe(401);
-  await web.quiet();
-  expect(web.answers(asked)).toHaveLength(1);
-});
+test(
+  "over HTTP a mention is answered once, and an event with a wrong signature is not heard",
+  async () => {
+    await using web = await startWorld({ mode: "http" });
+    web.script("Ada", echo);
+    const asked = web.say("Alice", "@Ada over http");
+    await web.answer(asked);
+    const forged = await web.slack.forge(web.bot(), JSON.stringify({ type: "event_callback" }), { secret: "wrong" });
+    expect(forged.status).toBe(401);
+    await web.quiet();
+    expect(web.answers(asked)).toHaveLength(1);
+  },
+  START_MS,
+);
