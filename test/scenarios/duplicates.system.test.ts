@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DeliveryRecord, Post } from "../emulators/slack/index.ts";
 import { lostDelivery } from "../support/events.ts";
 import { echo, heard, heldBack } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ bots: ["Ada"], people: ["Alice", "Bob"] });
-});
+}, START_MS);
 afterAll(() => world.close());
 
 /** How often the model was asked with these words as the newest ones at the start of a turn. */

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { done, type LlmRequest, sendMessage, sendWidget } from "../emulators/llm/index.ts";
 import type { Channel, Post } from "../emulators/slack/index.ts";
 import { heldBack } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 const NAMES = ["Ada", "Bo", "Cy"];
 const hasSpoken = (request: LlmRequest) => request.calls.length > 0;
@@ -17,7 +17,7 @@ const never = () => new Promise<never>(() => undefined);
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ bots: NAMES, people: ["Alice", "Bob"] });
-});
+}, START_MS);
 afterAll(() => world.close());
 afterEach(() => {
   for (const name of NAMES) world.script(name, once(`${name} is here`));

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { done, type LlmRequest, sendMessage } from "../emulators/llm/index.ts";
 import type { Channel, Post } from "../emulators/slack/index.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 const LONG = 120_000;
 const once = (text: string) => (request: LlmRequest) => (request.calls.length > 0 ? done() : sendMessage(text));
@@ -16,7 +16,7 @@ describe("members come and go", () => {
   beforeAll(async () => {
     world = await startWorld({ bots: ["Ada", "Bo", "Cy"], people: ["Alice", "Bob"] });
     for (const name of ["Ada", "Bo", "Cy"]) world.script(name, once(`${name} is here`));
-  });
+  }, START_MS);
   afterAll(() => world.close());
   const cards = (channel: Channel) => world.slack.posts(channel).filter(isCard);
   const card = (channel: Channel, n = 1) =>

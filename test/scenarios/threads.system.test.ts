@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventOf } from "../support/events.ts";
 import { answering, contextIn, echo, heard, heldBack } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ bots: ["Ada"], people: ["Alice", "Bob"] });
-});
+}, START_MS);
 afterAll(() => world.close());
 
 /** The newest request in which these words are the newest ones. */

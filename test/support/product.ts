@@ -27,7 +27,7 @@ export interface ProductOptions {
   readonly logs: string[];
 }
 
-const READY_MS = 30_000;
+const READY_MS = 90_000;
 
 /** Starts the product in this process. */
 export async function startInside({ folder, env, logs }: ProductOptions): Promise<Product> {

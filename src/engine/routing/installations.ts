@@ -16,6 +16,8 @@ export interface Installations {
   /** True when the author is one of our own bots. */
   isOurs(person: PersonRef, beside: Pick<Installation, "platform" | "workspaceId">): boolean;
   botOfPlatformId(platformId: string, beside: Pick<Installation, "platform" | "workspaceId">): string | undefined;
+  /** Several where bots show themselves as personas of one platform app. */
+  botsOfPlatformId(platformId: string, beside: Pick<Installation, "platform" | "workspaceId">): readonly string[];
   botName(botId: string): string;
   /** The configured order of bots, by which Groups speak (SPEC G4); bots that are not listed come last. */
   setOrder(botIds: readonly string[]): void;
@@ -45,6 +47,7 @@ export function createInstallations(): Installations {
     handleOf: (item) => ({ botId: item.botId, name: names.get(item.botId) ?? item.botId, platformIds: idsOf(item) }),
     isOurs: (person, other) => beside(other).some((item) => idsOf(item).includes(person.platformId)),
     botOfPlatformId: (id, other) => beside(other).find((item) => idsOf(item).includes(id))?.botId,
+    botsOfPlatformId: (id, other) => beside(other).flatMap((item) => (idsOf(item).includes(id) ? [item.botId] : [])),
     botName: (botId) => names.get(botId) ?? botId,
     setOrder(botIds) {
       order = botIds;

@@ -93,13 +93,12 @@ export function createMembership(parts: MembershipParts): Membership {
     syncAll: () => syncEach(parts, sync),
     async note(event) {
       const installation = installations.get(event.installationId);
-      const botId = installation && installations.botOfPlatformId(event.platformId, installation);
-      if (!botId) return { status: "ignored" };
+      const botIds = installation ? installations.botsOfPlatformId(event.platformId, installation) : [];
+      if (!installation || botIds.length === 0) return { status: "ignored" };
       const ref = event.conversation;
       if (event.change === "joined") await look(ref, installation);
-      await (event.change === "joined"
-        ? store.addMembers(ref, [botId], defaultsOf(settings, ref))
-        : leave(parts, ref, botId, group));
+      if (event.change === "joined") await store.addMembers(ref, botIds, defaultsOf(settings, ref));
+      else for (const botId of botIds) await leave(parts, ref, botId, group);
       touch(ref);
       return { status: "accepted" };
     },
@@ -169,7 +168,7 @@ async function membersNow(
     return undefined;
   });
   const ids = await Promise.race([asked, late]).finally(() => over.abort());
-  const found = ids?.flatMap((id) => parts.installations.botOfPlatformId(id, installation) ?? []);
+  const found = ids?.flatMap((id) => parts.installations.botsOfPlatformId(id, installation));
   return found && parts.installations.inOrder(found);
 }
 

@@ -5,6 +5,7 @@ import { testCards } from "./contract-cards.ts";
 import { testClaims } from "./contract-claims.ts";
 import { testConfiguration } from "./contract-configuration.ts";
 import { testCrashes } from "./contract-crashes.ts";
+import { testGroups } from "./contract-groups.ts";
 import { testIntake } from "./contract-intake.ts";
 import { testOutbox } from "./contract-outbox.ts";
 import { testSends } from "./contract-sends.ts";
@@ -32,6 +33,7 @@ export function testStore(name: string, open: () => Promise<StoreWorld>): void {
     testClaims(current);
     testTurns(current);
     testSends(current);
+    testGroups(current);
     testOutbox(current);
     testCrashes(current);
   });
