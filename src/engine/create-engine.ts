@@ -6,13 +6,16 @@
 import type { Adapter, AdapterAccount, AdapterRoute, BotHealth } from "./adapter.ts";
 import type { Bot } from "./bot.ts";
 import type { Clock } from "./clock.ts";
+import { PEER_PLATFORM } from "./conversation.ts";
 import { createDeliverParts, type EngineFiles } from "./delivery/deliver-parts.ts";
 import { createOutbox, type Outbox } from "./delivery/outbox.ts";
+import { createPeerAdapter } from "./delivery/peer-adapter.ts";
 import { createSecretMask, type SecretMask } from "./delivery/secret-mask.ts";
 import { createSettles, type Settles } from "./delivery/settles.ts";
 import type { GuardedFetch } from "./download.ts";
 import type { InboundEvent, Receive } from "./inbound-event.ts";
 import type { Log, Metrics } from "./log.ts";
+import { MAIL_RANK } from "./mail.ts";
 import type { Model, Models } from "./model/model.ts";
 import type { RunQueue } from "./queue/run-queue.ts";
 import { createSweeper, type SweepPass } from "./queue/sweeper.ts";
@@ -44,6 +47,8 @@ export interface EngineParts {
   readonly settings: EngineSettings;
   /** Unique per process and start; names the holder of claims. */
   readonly owner: string;
+  /** A bot was made or changed at run time; main makes it reachable. */
+  readonly onBotChanged?: (bot: Bot) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -119,7 +124,7 @@ export function createEngine(parts: EngineParts): Engine {
 }
 
 function createCore(parts: EngineParts): Core {
-  const adapters = new Map<string, Adapter>();
+  const adapters = new Map<string, Adapter>([[PEER_PLATFORM, createPeerAdapter(parts)]]);
   const lookup = (platform: string) => adapters.get(platform);
   const installations = createInstallations();
   const secretMask = createSecretMask({ ...parts, orgId: parts.settings.orgId });
@@ -174,11 +179,15 @@ function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
     for (const { sessionId, rank } of await store.dueSessions(200, [...core.adapters.keys()]))
       queue.ring(sessionId, rank);
   };
+  const reportLost = async () => {
+    for (const sessionId of await store.reportLostMail()) queue.ring(sessionId, MAIL_RANK.bot);
+  };
   return [
     { name: "due mail", everyMs: 1000, run: ringDue },
     { name: "due pieces", everyMs: 1000, run: () => core.outbox.sweep() },
     { name: "owed redraws", everyMs: 1000, run: () => core.settles.run() },
     { name: "due uploads", everyMs: 1000, run: () => core.attachments.run() },
+    { name: "lost messages between bots", everyMs: 30_000, run: reportLost },
     { name: "expired cards", everyMs: 30_000, run: async () => void (await store.expireCards()) },
     { name: "secrets to mask", everyMs: 30_000, run: () => core.secretMask.refresh() },
     { name: "old rows", everyMs: 3_600_000, run: () => store.prune() },
@@ -194,6 +203,8 @@ function createTurnWorker(parts: EngineParts, core: Core) {
     deliver: createDeliverParts({ ...parts, maskDeep: core.secretMask.deep }),
     modelOf: (bot: Bot): Model => measured(parts.models.get(bot.model), parts),
     mask: core.secretMask.mask,
+    ring: (sessionId: string, rank: number) => parts.queue.ring(sessionId, rank),
+    onBotChanged: (bot: Bot) => parts.onBotChanged?.(bot),
   };
   return createWorker({
     ...parts,

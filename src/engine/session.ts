@@ -14,6 +14,8 @@ export interface Session {
   readonly cursor: number;
   readonly cycle: number;
   readonly stateHead?: string;
+  /** The directory of teammates this cycle began with (SPEC X4); absent before its first turn. */
+  readonly teammates?: string;
 }
 
 /** The permission to run a session's turns until the lease ends; `fence` guards every write (SPEC T3). */
@@ -37,7 +39,7 @@ export type TurnStatus = "running" | "settling" | "done" | "failed";
 /** How a turn ended. */
 export type TurnOutcome = "sent" | "reacted" | "silent" | "waiting" | "stopped" | "failed" | "cap";
 /** What a turn is for; decides tools and reminders (SPEC X2). */
-export type TurnKind = "main" | "member" | "room" | "subagent" | "background";
+export type TurnKind = "main" | "member" | "room" | "peer" | "subagent" | "background";
 
 /** Counters of gate and reminders (SPEC M9, M11–M13); committed with the step they belong to, so a restart forgets nothing. */
 export interface TurnProgress {

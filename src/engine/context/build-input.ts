@@ -8,7 +8,7 @@ import { isImage } from "../file-ref.ts";
 import type { Mail } from "../mail.ts";
 import type { ModelMessage } from "../model-message.ts";
 import { type Entry, fileAddress } from "../transcript.ts";
-import { reminder, SEND_GUIDANCE } from "./reminders.ts";
+import { PEER_ANSWER_NOTE, PEER_GUIDANCE, reminder, SEND_GUIDANCE } from "./reminders.ts";
 import { untrustedName, untrustedText } from "./untrusted.ts";
 
 /** Entries of context shown at once. */
@@ -26,6 +26,8 @@ export interface InputParts {
   /** The bot whose context this is; its own entries are marked. */
   readonly botId: string;
   readonly guidance: boolean;
+  /** Who hears SendMessage here; teammate in a conversation between two bots. Default people. */
+  readonly reader?: "people" | "teammate";
 }
 
 /** The user message of a turn's beginning, or of mail that joins a running turn. */
@@ -33,7 +35,7 @@ export function buildInput(parts: InputParts): Extract<ModelMessage, { role: "us
   const blocks = [
     contextBlock(parts),
     ...parts.mail.map((mail) => mailBlock(mail, parts)),
-    parts.guidance ? reminder(SEND_GUIDANCE) : "",
+    parts.guidance ? reminder(parts.reader === "teammate" ? PEER_GUIDANCE : SEND_GUIDANCE) : "",
   ];
   const images = parts.mail.flatMap((mail) => filesOf(mail, parts).filter((file) => isImage(file) && !file.state));
   const text = blocks.filter(Boolean).join("\n\n");
@@ -59,7 +61,7 @@ function contextBlock(parts: InputParts): string {
 /** One entry as the model sees it. */
 export function entryLine(entry: Entry, botId: string): string {
   const tag = entry.address ? `[${entry.address}] ` : "";
-  const own = entry.botId === botId ? " (you)" : "";
+  const own = entry.botId === botId ? " (you)" : entry.kind === "peer" ? " (bot, your teammate)" : "";
   const speaker = `${untrustedName(entry.author.name)} (${entry.author.id})${own}`;
   const reply = entry.replyTo ? ` (in reply to ${entry.replyTo})` : "";
   return `${tag}${speaker}${reply}: ${entryText(entry)}`;
@@ -113,9 +115,18 @@ function mailBlock(mail: Mail, parts: InputParts): string {
       );
     case "steering":
       return `${speakerOf(mail, entry)}: ${untrustedText(body.text)}`;
+    case "peer":
+      return peerBlock(body, entry, parts.botId);
     case "host":
       return reminder(untrustedText(body.text));
   }
+}
+
+function peerBlock(body: Extract<Mail["body"], { type: "peer" }>, entry: Entry | undefined, botId: string): string {
+  if (body.direction === "report") return reminder(untrustedText(body.text ?? ""));
+  if (!entry) return reminder("A teammate's message to you was removed before you read it.");
+  const note = body.direction === "reply" ? reminder(PEER_ANSWER_NOTE) : "";
+  return [entryLine(entry, botId), note].filter(Boolean).join("\n\n");
 }
 
 /** SPEC C4: the person wrote something else than an answer. Said once per question. */

@@ -131,6 +131,7 @@ export function sessionOf(row: SessionRow): Session {
     cursor: row.cursor,
     cycle: row.cycle,
     stateHead: given(row.stateHead),
+    teammates: given(row.teammates),
   };
 }
 

@@ -104,6 +104,7 @@ export interface SessionRow {
   cursor: number;
   cycle: number;
   stateHead: string | null;
+  teammates: string | null;
 }
 
 /** Table Turn. */

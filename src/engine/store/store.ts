@@ -28,6 +28,7 @@ import type {
   TakeIn,
   TakeInResult,
 } from "./store-intake.ts";
+import type { BotOutcome, CommitPeer, CreateBot, NoticePlace, PeerOutcome, UpdateBot } from "./store-peers.ts";
 import type {
   BeginTurn,
   CallRef,
@@ -55,6 +56,7 @@ export type {
   TakeIn,
   TakeInResult,
 } from "./store-intake.ts";
+export type { BotOutcome, CommitPeer, CreateBot, NoticePlace, PeerOutcome, UpdateBot } from "./store-peers.ts";
 export type {
   BeginTurn,
   CallRef,
@@ -76,6 +78,8 @@ export interface Store {
   saveInstallation(orgId: string, seed: InstallationSeed): Promise<Installation>;
   listInstallations(): Promise<readonly Installation[]>;
   readBot(botId: string): Promise<Bot | null>;
+  /** Every bot that is not retired, oldest first. */
+  listBots(orgId: string): Promise<readonly Bot[]>;
 
   // intake
   readPlace(query: {
@@ -157,6 +161,25 @@ export interface Store {
   /** Commits a bubble as the effect of a call. The call's result follows by commitCall when its pieces close. */
   commitSend(claim: Claim, call: CallRef, delivery: NewDelivery, progress: TurnProgress): Promise<Entry>;
   finishTurn(claim: Claim, input: FinishTurn): Promise<void>;
+  /** The directory this cycle shows: the given one when it has none yet (SPEC X4). */
+  keepTeammates(claim: Claim, directory: string): Promise<string>;
+  /** A message to another bot as the effect of a call, with the call's result (SPEC A1). Once: a repeated call gets its first result. */
+  commitPeer(claim: Claim, call: CallRef, input: CommitPeer): Promise<PeerOutcome>;
+  /** The host tells the session that asked in this peer conversation what became of its message; gives the session to ring, once per key. */
+  reportPeer(input: {
+    readonly dedupeKey: string;
+    readonly conversationKey: string;
+    readonly text: string;
+  }): Promise<string | null>;
+  /** Reports messages to bots that are gone; gives the sessions to ring. */
+  reportLostMail(): Promise<readonly string[]>;
+  /** Where people can be told of something that happened in the chain that began in this session. */
+  readNoticePlace(sessionId: string): Promise<NoticePlace | null>;
+  /** Sessions in which a person's message has waited this long without a worker (SPEC T2). */
+  waitingPeople(waitMs: number, platforms: readonly string[]): Promise<readonly NoticePlace[]>;
+  /** Makes a bot as the effect of a call, with the call's result (SPEC A3). `{id}` in the result's text becomes its id. */
+  createBot(claim: Claim, call: CallRef, input: CreateBot): Promise<BotOutcome>;
+  updateBot(claim: Claim, call: CallRef, input: UpdateBot): Promise<BotOutcome>;
   /**
    * Sessions with due mail or a turn whose worker is gone, most urgent first; one per bot is enough to ring. With `platforms`, only sessions of
    * these.
@@ -214,6 +237,11 @@ export interface Store {
       | { readonly state: "pending"; readonly delayMs: number },
   ): Promise<void>;
   fileStates(ids: readonly string[]): Promise<readonly FileRef[]>;
+
+  // leases
+  /** Takes or renews the lease when nobody else holds it; false while somebody does. */
+  holdLease(input: { readonly name: string; readonly owner: string; readonly leaseMs: number }): Promise<boolean>;
+  releaseLease(input: { readonly name: string; readonly owner: string }): Promise<void>;
 
   keyValues(scope: string): KeyValueStore;
   prune(): Promise<void>;

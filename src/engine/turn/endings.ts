@@ -59,11 +59,15 @@ function hostCardOf(run: TurnRun, end: LoopEnd): HostCard | undefined {
     case "unanswered":
       return retryCard(`${run.bot.name} did not manage to answer this.`);
     case "failed":
+      // In a conversation between bots the card becomes mail for the one that asked (SPEC A2: reported to the sender).
+      if (run.kind === "peer") return plainCard(failureText(run.bot.name, end.reply));
       return owesAnswer(run) ? retryCard(failureText(run.bot.name, end.reply)) : undefined;
     case "cancelled":
-      return plainCard("Stopped.");
+      return run.kind === "peer" ? undefined : plainCard("Stopped.");
     case "cap":
-      return owesAnswer(run) && end.text ? plainCard(`${run.bot.name}: ${end.text}`) : undefined;
+      return (owesAnswer(run) || run.kind === "peer") && end.text
+        ? plainCard(`${run.bot.name}: ${end.text}`)
+        : undefined;
     default:
       return undefined;
   }

@@ -197,7 +197,7 @@ async function stepUnlessSteered(run: TurnRun): Promise<ModelReply | "steered"> 
 function requestOf(run: TurnRun): ModelRequest {
   const tools = toolsOf(run);
   return {
-    system: systemPrompt(run.bot, run.conversation),
+    system: systemPrompt(run.bot, run.conversation, run.teammates),
     messages: run.messages,
     tools: modelTools(tools),
     cacheKey: run.session.id,

@@ -9,7 +9,7 @@ import type { StoredCall } from "../store/store.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import { afterToolCall } from "./nudges.ts";
 import { awaitReceipt, createToolContext } from "./tool-context.ts";
-import { SEND_TOOL } from "./tool-set.ts";
+import { SEND_TOOL, SPEAKING_TOOLS } from "./tool-set.ts";
 import { type TurnRun, toolsOf } from "./turn-run.ts";
 
 /** Runs what is not done yet; returns when every call of the step has a result, or the turn was cancelled. */
@@ -88,7 +88,7 @@ async function execute(run: TurnRun, stored: StoredCall, tool: Tool, input: unkn
   try {
     const work = tool.execute(input, createToolContext(run, stored.index, signal));
     // Speaking is never raced: once its bubble is committed the call must not be reported as cut off. It obeys its signal and is bounded itself.
-    return await (tool.name === SEND_TOOL ? work : Promise.race([work, timeout, stopped]));
+    return await (SPEAKING_TOOLS.has(tool.name) ? work : Promise.race([work, timeout, stopped]));
   } finally {
     over.abort();
   }

@@ -11,6 +11,7 @@ import { newId } from "../ids.ts";
 import type { Mail } from "../mail.ts";
 import type { Claim, Turn, TurnKind } from "../session.ts";
 import { nextNode } from "../state/state-chain.ts";
+import { directoryText } from "../state/teammates.ts";
 import type { NewEntry, SessionView, StateNode } from "../store/store.ts";
 import { finish } from "./endings.ts";
 import { type LoopEnd, runLoop } from "./loop.ts";
@@ -40,9 +41,10 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     await parts.store.release(claim);
     return false;
   }
+  const teammates = view.session.teammates ?? (await firstDirectory(parts, claim, view));
   const run = view.turn
-    ? await resume(parts, claim, control, view, view.turn, adapter)
-    : await begin(parts, claim, control, view, adapter);
+    ? await resume(parts, claim, control, { ...view, teammates }, view.turn, adapter)
+    : await begin(parts, claim, control, { ...view, teammates }, adapter);
   const status = keepStatus(run);
   try {
     const end = run.turn.attempts > MAX_ATTEMPTS ? givenUp() : await runLoop(run);
@@ -59,6 +61,15 @@ function givenUp(): LoopEnd {
     reply: { ok: false, model: "", problem: "unavailable", text: "the turn was interrupted too often" },
   };
 }
+
+/** The directory as it is now becomes this cycle's (SPEC X4). */
+async function firstDirectory(parts: TurnParts, claim: Claim, view: SessionView): Promise<string> {
+  const bots = await parts.store.listBots(view.bot.orgId);
+  return parts.store.keepTeammates(claim, directoryText(bots, view.bot.id));
+}
+
+/** A session's rows with the directory its prompt shows. */
+type TurnView = SessionView & { readonly teammates: string };
 
 async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
   const why = run.control.why();
@@ -88,14 +99,22 @@ async function settleSends(run: TurnRun): Promise<void> {
 }
 
 function kindOf(view: SessionView): TurnKind {
-  return view.conversation.kind === "direct" ? "main" : view.conversation.kind === "background" ? "background" : "room";
+  switch (view.conversation.kind) {
+    case "direct":
+      return "main";
+    case "peer":
+    case "background":
+      return view.conversation.kind;
+    default:
+      return "room";
+  }
 }
 
 async function resume(
   parts: TurnParts,
   claim: Claim,
   control: TurnControl,
-  view: SessionView,
+  view: TurnView,
   turn: Turn,
   adapter: Adapter,
 ): Promise<TurnRun> {
@@ -115,7 +134,7 @@ function baseRun(
   parts: TurnParts,
   claim: Claim,
   control: TurnControl,
-  view: SessionView,
+  view: TurnView,
   turn: Turn,
   adapter: Adapter,
   mail: Mail[],
@@ -131,6 +150,7 @@ function baseRun(
     conversation: view.conversation,
     session: view.session,
     kind: kindOf(view),
+    teammates: view.teammates,
     messages: [],
     head: view.session.stateHead ?? null,
     cursor: view.session.cursor,
@@ -145,7 +165,7 @@ async function begin(
   parts: TurnParts,
   claim: Claim,
   control: TurnControl,
-  view: SessionView,
+  view: TurnView,
   adapter: Adapter,
 ): Promise<TurnRun> {
   const mail = firstBatch(view.due);
@@ -187,6 +207,7 @@ async function firstInput(
     omitted: before.omitted,
     botId: bot.id,
     guidance: parts.settings.sendMessageGuidance,
+    reader: conversation.kind === "peer" ? "teammate" : "people",
   });
   return { node: nextNode(session.id, session.stateHead ?? null, "input", message), cursor: before.cursor };
 }

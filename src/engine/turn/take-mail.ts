@@ -25,13 +25,21 @@ export function joinable(due: readonly Mail[], taken: readonly Mail[]): readonly
 /** The lowest role among the people served, and who they are. Mail of nobody acts as a member; a person whose role is not known, as a guest. */
 export function authorityOf(mail: readonly Mail[]): Authority {
   const people = mail.filter((item) => item.kind === "person" && item.authorId);
-  const roles = people.map((item): Role => ("role" in item.body && item.body.role) || "guest");
+  const peers = mail.flatMap(({ body }) => (body.type === "peer" ? [body] : []));
+  // A teammate's message acts for the people its chain began with, but never with more than a member's authority.
+  const roles = [
+    ...people.map((item): Role => ("role" in item.body && item.body.role) || "guest"),
+    ...peers.map(({ serves }) => lowerRole(serves.role, "member")),
+  ];
   const role = roles.reduce<Role>((low, next) => lowerRole(low, next), "owner");
+  const answered = peers.filter(({ direction }) => direction !== "ask").map(({ serves }) => serves);
   const names = Object.fromEntries(people.map((item) => [item.authorId ?? "", item.authorName ?? ""]));
   return {
-    role: people.length > 0 ? role : "member",
-    personIds: [...new Set(people.flatMap((item) => item.authorId ?? []))],
-    names,
+    role: roles.length > 0 ? role : "member",
+    personIds: [
+      ...new Set([...people.flatMap((item) => item.authorId ?? []), ...answered.flatMap((one) => one.personIds)]),
+    ],
+    names: Object.assign({}, ...answered.map((one) => one.names), names),
   };
 }
 

@@ -10,8 +10,10 @@ import type { TurnProgress } from "../session.ts";
 import type { SendState } from "../store/store.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { isAddress } from "../transcript.ts";
+import { createAgent, updateAgent } from "./agents.ts";
 import { afterSend, decideSend } from "./gate.ts";
 import { handOff } from "./hand-off.ts";
+import { answerTeammate, listTeammates, sendToTeammate } from "./peer-messages.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
 
 /** The context of the call with this index in the current step. */
@@ -22,9 +24,14 @@ export function createToolContext(run: TurnRun, index: number, signal: AbortSign
     conversationKey: run.conversation.key,
     clock: run.parts.clock,
     signal,
-    send: (bubble) => send(run, index, bubble, signal),
+    send: (bubble) =>
+      run.kind === "peer" ? answerTeammate(run, index, bubble, signal) : send(run, index, bubble, signal),
     react: (address, emoji) => react(run, address, emoji),
     handOff: (instruction, reason) => handOff(run, index, instruction, reason),
+    sendToAgent: (message) => sendToTeammate(run, index, message, signal),
+    findTeammates: (words) => listTeammates(run, words),
+    createAgent: (wanted) => createAgent(run, index, wanted),
+    updateAgent: (wanted) => updateAgent(run, index, wanted),
   };
 }
 

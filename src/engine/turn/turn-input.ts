@@ -56,6 +56,7 @@ export function inputFor(
     omitted: before.omitted,
     botId: run.bot.id,
     guidance: run.parts.settings.sendMessageGuidance,
+    reader: run.kind === "peer" ? "teammate" : "people",
   });
   return {
     message,
@@ -93,7 +94,10 @@ export async function unseenBefore(
   const floor = Math.max(cursor, last - SCAN_LIMIT);
   const entries = await store.readEntries({ conversationKey: conversation.key, afterSeq: floor, limit: SCAN_LIMIT });
   const others = entries
-    .filter((entry) => !mailEntryIds.has(entry.id) && entry.botId !== botId && entry.kind !== "host-card")
+    .filter(
+      (entry) =>
+        !mailEntryIds.has(entry.id) && entry.botId !== botId && entry.kind !== "host-card" && entry.kind !== "peer",
+    )
     .sort((a, b) => a.at.getTime() - b.at.getTime());
   const newest = entries.reduce((high, entry) => Math.max(high, entry.seq), cursor);
   return {

@@ -33,6 +33,10 @@ export interface TurnParts {
   readonly modelOf: (bot: Bot) => Model;
   readonly settings: EngineSettings;
   readonly mask: (text: string) => string;
+  /** Wakes a session of another bot. */
+  readonly ring: (sessionId: string, rank: number) => void;
+  /** A bot was made or changed at run time. */
+  readonly onBotChanged: (bot: Bot) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -57,6 +61,8 @@ export interface TurnRun {
   readonly session: Session;
   readonly adapter: Adapter;
   readonly kind: TurnKind;
+  /** The directory of teammates, the same for the whole cycle (SPEC X4). */
+  readonly teammates: string;
   turn: Turn;
   /** Mail this turn serves. */
   mail: Mail[];
