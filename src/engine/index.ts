@@ -25,6 +25,7 @@ export { createModels, type ModelsOptions } from "./model/models.ts";
 export * from "./model-message.ts";
 export { createGuardedFetch } from "./net/guarded-fetch.ts";
 export * from "./person.ts";
+export { type BullmqRunQueueParts, createBullmqRunQueue } from "./queue/bullmq-run-queue.ts";
 export { createLocalRunQueue } from "./queue/local-run-queue.ts";
 export type { RunQueue, SignalKind } from "./queue/run-queue.ts";
 export * from "./secret-value.ts";
