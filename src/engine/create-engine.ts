@@ -23,11 +23,13 @@ import { createWorker } from "./queue/worker.ts";
 import { createAdapterContext } from "./routing/adapter-context.ts";
 import { createHostCards } from "./routing/host-cards.ts";
 import { createInstallations, type Installations } from "./routing/installations.ts";
+import { createIntakeLeases, type IntakeLeases, LEASE_EVERY_MS } from "./routing/intake-leases.ts";
 import { reportLostSend } from "./routing/lost-sends.ts";
 import { createReceive } from "./routing/router.ts";
 import { createSecretIntake, type SecretIntake } from "./routing/secret-intake.ts";
 import type { EngineSettings } from "./settings.ts";
 import { type Attachments, createAttachments } from "./state/attachments.ts";
+import { type BotWatch, createBotWatch } from "./state/bot-watch.ts";
 import type { VaultCipher } from "./state/vault.ts";
 import type { Blobs } from "./store/blobs.ts";
 import type { BotSeed, Store } from "./store/store.ts";
@@ -47,6 +49,10 @@ export interface EngineParts {
   readonly settings: EngineSettings;
   /** Unique per process and start; names the holder of claims. */
   readonly owner: string;
+  /** all: everything · gateway: takes events in and sends · worker: runs turns and sends (SPEC O1). Default all. */
+  readonly role?: "all" | "gateway" | "worker";
+  /** True when other processes serve the same bots: then leases decide who listens. */
+  readonly isShared?: boolean;
   /** A bot was made or changed at run time; main makes it reachable. */
   readonly onBotChanged?: (bot: Bot) => void;
   readonly clock: Clock;
@@ -81,6 +87,8 @@ interface Core {
   readonly settles: Settles;
   readonly outbox: Outbox;
   readonly attachments: Attachments;
+  readonly leases: IntakeLeases;
+  readonly bots: BotWatch;
 }
 
 /** Creates an engine that does nothing until `run`. */
@@ -95,10 +103,18 @@ export function createEngine(parts: EngineParts): Engine {
     receive,
     routes,
     mask: secretMask.mask,
-    syncBots: (bots) => parts.store.syncBots(parts.settings.orgId, bots),
+    async syncBots(seeds) {
+      const bots = await parts.store.syncBots(parts.settings.orgId, seeds);
+      core.bots.know(bots);
+      return bots;
+    },
     async connect(adapter, account) {
       adapters.set(adapter.platform, adapter);
-      await adapter.start(account, createAdapterContext({ ...parts, ...core, receive, routes }, adapter, account));
+      const leased = parts.isShared === true && parts.role !== "worker" && adapter.setIntake !== undefined;
+      const intake = parts.role !== "worker" && !leased;
+      const context = createAdapterContext({ ...parts, ...core, receive, routes }, adapter, account);
+      await adapter.start({ ...account, intake }, context);
+      if (leased) await core.leases.add(adapter, account.botId);
     },
     async run() {
       await secretMask.refresh();
@@ -106,7 +122,7 @@ export function createEngine(parts: EngineParts): Engine {
         const bot = installations.get(installation.id) ? undefined : await parts.store.readBot(installation.botId);
         if (bot) installations.add(installation, bot.name);
       }
-      worker.start();
+      if (parts.role !== "gateway") worker.start();
       sweeper.start();
     },
     health: () =>
@@ -115,6 +131,9 @@ export function createEngine(parts: EngineParts): Engine {
       ),
     async stop(graceMs) {
       sweeper.stop();
+      await core.leases
+        .release()
+        .catch((error: unknown) => parts.log.warn({ error: String(error) }, "leases not given back"));
       await worker.drain(graceMs);
       await parts.queue.close(500);
       await outbox.stop(3000);
@@ -147,7 +166,13 @@ function createCore(parts: EngineParts): Core {
         : { ok: false, text: "Files from this platform cannot be read." };
     },
   });
-  return { adapters, installations, secretMask, secrets, settles, outbox, attachments };
+  const leases = createIntakeLeases(parts);
+  const bots = createBotWatch({
+    store: parts.store,
+    orgId: parts.settings.orgId,
+    onChanged: (bot) => parts.onBotChanged?.(bot),
+  });
+  return { adapters, installations, secretMask, secrets, settles, outbox, attachments, leases, bots };
 }
 
 /** The router, with the mask told of every secret that comes in before anybody can speak of it. */
@@ -182,8 +207,11 @@ function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
   const reportLost = async () => {
     for (const sessionId of await store.reportLostMail()) queue.ring(sessionId, MAIL_RANK.bot);
   };
+  const turns: readonly SweepPass[] = [{ name: "due mail", everyMs: 1000, run: ringDue }];
   return [
-    { name: "due mail", everyMs: 1000, run: ringDue },
+    ...(parts.role === "gateway" ? [] : turns),
+    ...(parts.isShared ? [{ name: "bots made elsewhere", everyMs: 2000, run: () => core.bots.pass() }] : []),
+    { name: "intake leases", everyMs: LEASE_EVERY_MS, run: () => core.leases.pass() },
     { name: "due pieces", everyMs: 1000, run: () => core.outbox.sweep() },
     { name: "owed redraws", everyMs: 1000, run: () => core.settles.run() },
     { name: "due uploads", everyMs: 1000, run: () => core.attachments.run() },
@@ -204,7 +232,7 @@ function createTurnWorker(parts: EngineParts, core: Core) {
     modelOf: (bot: Bot): Model => measured(parts.models.get(bot.model), parts),
     mask: core.secretMask.mask,
     ring: (sessionId: string, rank: number) => parts.queue.ring(sessionId, rank),
-    onBotChanged: (bot: Bot) => parts.onBotChanged?.(bot),
+    onBotChanged: (bot: Bot) => core.bots.tell(bot),
   };
   return createWorker({
     ...parts,

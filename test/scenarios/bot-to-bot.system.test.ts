@@ -29,8 +29,8 @@ test("work goes to a teammate, the answer comes back and wakes the asking conver
     answersWith(() => "the code is 42"),
   );
   const asked = world.dm("Alice", "please find the code", { to: "Ada" });
-  await world.slack.waitUntil(() => world.answers(asked).some((post) => post.text.includes("42")), "the result");
-  await world.quiet();
+  await world.slack.waitUntil(() => world.answers(asked).some((post) => post.text.includes("42")), "the result", 20_000);
+  await world.quiet(30_000);
   expect(world.answers(asked).map((post) => post.text)).toEqual(["I asked Bo.", "Bo says: 42"]);
   const rows = await world
     .database()
@@ -71,8 +71,8 @@ test("two teammates work at the same time and their answers, in any order, are p
     answersWith(() => "argue-no"),
   );
   const asked = world.say("Alice", "@Ada let Bo and Cy argue, then summarise");
-  await world.slack.waitUntil(() => world.answers(asked).length === 2, "the summary");
-  await world.quiet();
+  await world.slack.waitUntil(() => world.answers(asked).length === 2, "the summary", 20_000);
+  await world.quiet(30_000);
   expect(world.answers(asked).map((post) => post.text)).toEqual(["I ask both.", "Both have argued: no and yes"]);
 });
 
@@ -85,8 +85,8 @@ test.each([
     return request.callsThisTurn.length === 1 ? sendMessage(`Told: ${request.lastToolResult}`) : done();
   });
   const asked = world.dm("Bob", `write to ${target}`, { to: "Ada" });
-  expect((await world.answer(asked)).text).toMatch(expected);
-  await world.quiet();
+  expect((await world.answer(asked, 20_000)).text).toMatch(expected);
+  await world.quiet(30_000);
 });
 
 test("a bot that gets a question card as its answer is told that only people can answer one", async () => {
@@ -102,8 +102,8 @@ test("a bot that gets a question card as its answer is told that only people can
     return request.lastToolResult?.includes("needs a person") ? sendMessage("plain words then") : done();
   });
   const asked = world.dm("Bob", "ask Bo to choose", { to: "Ada" });
-  await world.slack.waitUntil(() => world.answers(asked).at(-1)?.text === "got it", "the answer");
-  await world.quiet();
+  await world.slack.waitUntil(() => world.answers(asked).at(-1)?.text === "got it", "the answer", 20_000);
+  await world.quiet(30_000);
 });
 
 test("a teammate whose model fails is reported to the one that asked, not to the people", async () => {
@@ -115,8 +115,8 @@ test("a teammate whose model fails is reported to the one that asked, not to the
   });
   world.script("Bo", () => ({ status: 401, message: "no" }));
   const asked = world.dm("Bob", "let Bo work", { to: "Ada" });
-  await world.slack.waitUntil(() => world.answers(asked).at(-1)?.text === "Bo is not available", "the report");
-  await world.quiet();
+  await world.slack.waitUntil(() => world.answers(asked).at(-1)?.text === "Bo is not available", "the report", 20_000);
+  await world.quiet(30_000);
 });
 
 test("two bots that answer each other for ever rest, with one notice where the person wrote", async () => {
@@ -131,8 +131,8 @@ test("two bots that answer each other for ever rest, with one notice where the p
   });
   world.script("Bo", bounce("ada"));
   const asked = world.dm("Alice", "play with Bo", { to: "Ada" });
-  await world.slack.waitUntil(() => world.answers(asked).some((post) => post.text.includes("paused")), "the notice");
-  await world.quiet();
+  await world.slack.waitUntil(() => world.answers(asked).some((post) => post.text.includes("paused")), "the notice", 20_000);
+  await world.quiet(30_000);
   expect(balls).toBeGreaterThan(10);
   expect(balls).toBeLessThanOrEqual(26);
   expect(world.answers(asked).filter((post) => post.text.includes("Ada and Bo kept writing"))).toHaveLength(1);

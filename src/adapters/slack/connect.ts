@@ -8,13 +8,14 @@ import type { AdapterAccount, AdapterContext, BotHealth, Log } from "../../engin
 import { handleInteraction } from "./actions.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
 import { type CatchUp, type CatchUpOptions, createCatchUp, DEFAULT_CATCH_UP } from "./catch-up.ts";
-import { createCalls, type SlackCalls } from "./clients.ts";
+import { createCalls } from "./clients.ts";
 import { createDirectory } from "./directory.ts";
 import { problemOf } from "./errors.ts";
 import type { HttpBot } from "./http.ts";
+import { readIdentity } from "./identity.ts";
 import { type Knowledge, type SlackIdentity, toInbound } from "./inbound.ts";
 import { type IsOurs, kindOf, type Lookups, lookupsOf } from "./inbound-kind.ts";
-import { type Fields, toFields, toText, toTexts } from "./json.ts";
+import { type Fields, toFields, toTexts } from "./json.ts";
 import { missingScopes } from "./manifest.ts";
 import { createIntake, type Intake } from "./receiver.ts";
 import { createSupervisor, DEFAULT_SUPERVISION, type Supervisor, type SupervisorOptions } from "./supervisor.ts";
@@ -37,6 +38,8 @@ export interface SlackConnection {
   /** Resolves once connected or definitely failed, at the latest after `START_WAIT_MS`. Never rejects. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Opens or closes the sockets; without them the bot still sends, and takes requests by HTTP. */
+  setIntake(on: boolean): Promise<void>;
   health(): BotHealth;
   /** The part of it that HTTP requests need, when it takes any. */
   http(): HttpBot | undefined;
@@ -50,6 +53,8 @@ const START_WAIT_MS = 15_000;
 const RETRY_MS = [500, 1000, 2000, 5000, 10_000, 30_000];
 const REFUSED_RETRY_MS = 60_000;
 const OPEN_TIMEOUT_MS = 15_000;
+/** Shown with a bot that sends from this process while another one hears for it. */
+const STANDING_BY = "Sends from here; another process listens for this bot.";
 /** Slack delivers an event three more times; after that it is gone. */
 const LAST_RETRY = 3;
 
@@ -71,9 +76,12 @@ class Connection implements SlackConnection {
   #supervisor: Supervisor | undefined;
   #catchUp: CatchUp | undefined;
   #isRefused = false;
+  #listens: boolean;
+  #bot: SlackBot | undefined;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
+    this.#listens = parts.account.intake !== false;
     this.#log = parts.context.log.child({ bot: parts.account.botId, platform: "slack" });
   }
 
@@ -84,6 +92,17 @@ class Connection implements SlackConnection {
       AbortSignal.any([this.#settled.signal, this.#stopping.signal]),
     );
     if (this.#state === "starting") this.#change("reconnecting", "Slack does not answer yet; still trying.");
+  }
+
+  async setIntake(on: boolean): Promise<void> {
+    if (this.#listens === on) return;
+    this.#listens = on;
+    if (on && this.#bot && this.#intake) return this.#open(this.#bot, this.#intake);
+    const [supervisor, catchUp] = [this.#supervisor, this.#catchUp];
+    this.#supervisor = undefined;
+    this.#catchUp = undefined;
+    await Promise.all([supervisor?.stop(), catchUp?.stop()]);
+    if (this.#bot && !on) this.#change("connected", STANDING_BY);
   }
 
   async stop(): Promise<void> {
@@ -154,7 +173,7 @@ class Connection implements SlackConnection {
     const calls = await createCalls(apiUrl, settings.botToken, this.#log);
     const answer = toFields(await calls.web("auth.test", {}));
     this.#checkScopes(answer);
-    const facts = await factsOf(answer, calls);
+    const facts = await readIdentity(answer, calls);
     const installation = await context.identify(account, {
       appId: facts.appId,
       workspaceId: facts.workspaceId,
@@ -178,9 +197,8 @@ class Connection implements SlackConnection {
 
   #listen(bot: SlackBot): void {
     const { settings, apiUrl, onReady } = this.#parts;
+    this.#bot = bot;
     onReady(bot);
-    const handle = (event: Fields) => this.#takeIn(bot, event, LAST_RETRY);
-    this.#catchUp = createCatchUp(bot, this.#parts.catchUp ?? DEFAULT_CATCH_UP, handle);
     const intake = createIntake(
       { apiUrl, botToken: settings.botToken },
       bot.self,
@@ -195,8 +213,16 @@ class Connection implements SlackConnection {
       this.#log,
     );
     this.#intake = intake;
-    if (settings.appToken === undefined) this.#change("connected");
-    else this.#openSockets(settings.appToken, intake);
+    if (this.#listens) this.#open(bot, intake);
+    else this.#change("connected", STANDING_BY);
+  }
+
+  #open(bot: SlackBot, intake: Intake): void {
+    const handle = (event: Fields) => this.#takeIn(bot, event, LAST_RETRY);
+    this.#catchUp = createCatchUp(bot, this.#parts.catchUp ?? DEFAULT_CATCH_UP, handle);
+    const { appToken } = this.#parts.settings;
+    if (appToken === undefined) this.#change("connected");
+    else this.#openSockets(appToken, intake);
   }
 
   #openSockets(appToken: string, intake: Intake): void {
@@ -253,24 +279,6 @@ async function learn(bot: SlackBot, lookups: Lookups, retryNum: number): Promise
     if (retryNum < LAST_RETRY) throw error;
     const { author: _unknown, ...rest } = lookups;
     return bot.directory.learn(rest);
-  }
-}
-
-async function factsOf(answer: Fields, calls: SlackCalls): Promise<Omit<SlackIdentity, "installationId">> {
-  const workspaceId = toText(answer.team_id) ?? toText(answer.enterprise_id) ?? "";
-  const botUserId = toText(answer.user_id) ?? "";
-  const slackBotId = toText(answer.bot_id) ?? botUserId;
-  const enterpriseId = toText(answer.enterprise_id);
-  const appId = toText(answer.app_id) ?? (await appIdOf(calls, slackBotId)) ?? slackBotId;
-  return { workspaceId, botUserId, slackBotId, appId, ...(enterpriseId === undefined ? {} : { enterpriseId }) };
-}
-
-async function appIdOf(calls: SlackCalls, slackBotId: string): Promise<string | undefined> {
-  try {
-    return toText(toFields(toFields(await calls.web("bots.info", { bot: slackBotId })).bot).app_id);
-  } catch {
-    // Without permission to look it up the bot's own id stands in; echoes are recognised by the other ids.
-    return undefined;
   }
 }
 

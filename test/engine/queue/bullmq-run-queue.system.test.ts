@@ -4,7 +4,7 @@ import { createSystemClock } from "../../../src/engine/clock.ts";
 import { createBullmqRunQueue } from "../../../src/engine/queue/bullmq-run-queue.ts";
 import { isRedisThere, redisProgram, SHARED_REDIS, startRedis, uniquePrefix } from "../../support/redis.ts";
 import { silentLog } from "../store/silent-log.ts";
-import { testRunQueue, until } from "./run-queue-contract.ts";
+import { ringUntil, testRunQueue, until } from "./run-queue-contract.ts";
 
 const parts = { clock: createSystemClock(), log: silentLog };
 const there = await isRedisThere();
@@ -39,15 +39,11 @@ test.runIf(redisProgram())(
     other?.ring("before", 0);
     await until(() => seen.includes("before"), "a ring through Redis");
     await redis.kill();
-    await until(() => (one?.ring("meanwhile", 0), seen.includes("meanwhile")), "a ring without Redis");
+    await ringUntil(one, "meanwhile", () => seen.includes("meanwhile"));
     await redis.restart();
-    await until(
-      () => (other?.ring("after", 0), seen.includes("after")),
-      "a ring through Redis after its return",
-      20_000,
-    );
+    await ringUntil(other, "after", () => seen.includes("after"));
     await redis.flush();
-    await until(() => (other?.ring("flushed", 0), seen.includes("flushed")), "a ring after Redis was emptied");
+    await ringUntil(other, "flushed", () => seen.includes("flushed"));
     await Promise.all([one?.close(1000), other?.close(1000)]);
     await redis.close();
   },
