@@ -27,6 +27,7 @@ import { createIntakeLeases, type IntakeLeases, LEASE_EVERY_MS } from "./routing
 import { reportLostSend } from "./routing/lost-sends.ts";
 import { createReceive } from "./routing/router.ts";
 import { createSecretIntake, type SecretIntake } from "./routing/secret-intake.ts";
+import { createShowWaiting } from "./routing/show-waiting.ts";
 import type { EngineSettings } from "./settings.ts";
 import { type Attachments, createAttachments } from "./state/attachments.ts";
 import { type BotWatch, createBotWatch } from "./state/bot-watch.ts";
@@ -207,7 +208,16 @@ function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
   const reportLost = async () => {
     for (const sessionId of await store.reportLostMail()) queue.ring(sessionId, MAIL_RANK.bot);
   };
-  const turns: readonly SweepPass[] = [{ name: "due mail", everyMs: 1000, run: ringDue }];
+  const showWaiting = createShowWaiting({
+    ...parts,
+    waitMs: parts.settings.limits.waitMs,
+    adapters: (platform) => core.adapters.get(platform),
+    platforms: () => [...core.adapters.keys()],
+  });
+  const turns: readonly SweepPass[] = [
+    { name: "due mail", everyMs: 1000, run: ringDue },
+    { name: "people who wait", everyMs: 1000, run: () => showWaiting() },
+  ];
   return [
     ...(parts.role === "gateway" ? [] : turns),
     ...(parts.isShared ? [{ name: "bots made elsewhere", everyMs: 2000, run: () => core.bots.pass() }] : []),
