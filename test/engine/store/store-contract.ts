@@ -6,7 +6,9 @@ import { testClaims } from "./contract-claims.ts";
 import { testConfiguration } from "./contract-configuration.ts";
 import { testCrashes } from "./contract-crashes.ts";
 import { testIntake } from "./contract-intake.ts";
+import { testOrder } from "./contract-order.ts";
 import { testOutbox } from "./contract-outbox.ts";
+import { testPeers } from "./contract-peers.ts";
 import { testSends } from "./contract-sends.ts";
 import { testTranscript } from "./contract-transcript.ts";
 import { testTurns } from "./contract-turns.ts";
@@ -30,6 +32,8 @@ export function testStore(name: string, open: () => Promise<StoreWorld>): void {
     testTranscript(current);
     testCards(current);
     testClaims(current);
+    testOrder(current);
+    testPeers(current);
     testTurns(current);
     testSends(current);
     testOutbox(current);
