@@ -103,7 +103,13 @@ async function settle(slack: Slack): Promise<void> {
   await slack.settle(150);
 }
 
-async function measureRound(around: Surroundings, talk: Conversations, contender: Contender, flight: number, into: Measured) {
+async function measureRound(
+  around: Surroundings,
+  talk: Conversations,
+  contender: Contender,
+  flight: number,
+  into: Measured,
+) {
   const { slack } = around;
   const before: Usage = await contender.process.usage();
   const callsBefore = slack.requests.length;
@@ -167,7 +173,8 @@ async function run(): Promise<void> {
   const [ada, bea, cleo] = [app("Ada", "socket"), app("Bea", "http"), app("Cleo", "socket")];
   const echo = await startEcho(slack, [echoSocket, echoHttp]);
   const embedded = await startProduct(around, { folder: home.path, apps: [ada, bea] });
-  const onServer = server && (await startProduct(around, { folder: otherHome.path, apps: [cleo], databaseUrl: server.url }));
+  const onServer =
+    server && (await startProduct(around, { folder: otherHome.path, apps: [cleo], databaseUrl: server.url }));
   const echoes: Contender[] = [
     { name: "Bolt echo, Socket Mode", app: echoSocket, process: echo },
     { name: "Bolt echo, HTTP", app: echoHttp, process: echo },
@@ -181,7 +188,9 @@ async function run(): Promise<void> {
   try {
     for (const flight of FLIGHTS) printFlight(flight, await measureAll(around, contenders, flight), echoes);
     if (!onServer) printNote("No PostgreSQL answered, so only the embedded database was measured.");
-    printNote("An answer takes two model steps (SendMessage, end of turn); CPU and SQL include everything after the post, and the sweeps.");
+    printNote(
+      "An answer takes two model steps (SendMessage, end of turn); CPU and SQL include everything after the post, and the sweeps.",
+    );
   } finally {
     await Promise.all([echo.stop(), embedded.stop(), onServer?.stop()]);
     await around.close();

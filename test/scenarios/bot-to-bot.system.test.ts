@@ -29,7 +29,11 @@ test("work goes to a teammate, the answer comes back and wakes the asking conver
     answersWith(() => "the code is 42"),
   );
   const asked = world.dm("Alice", "please find the code", { to: "Ada" });
-  await world.slack.waitUntil(() => world.answers(asked).some((post) => post.text.includes("42")), "the result", 20_000);
+  await world.slack.waitUntil(
+    () => world.answers(asked).some((post) => post.text.includes("42")),
+    "the result",
+    20_000,
+  );
   await world.quiet(30_000);
   expect(world.answers(asked).map((post) => post.text)).toEqual(["I asked Bo.", "Bo says: 42"]);
   const rows = await world
@@ -131,7 +135,11 @@ test("two bots that answer each other for ever rest, with one notice where the p
   });
   world.script("Bo", bounce("ada"));
   const asked = world.dm("Alice", "play with Bo", { to: "Ada" });
-  await world.slack.waitUntil(() => world.answers(asked).some((post) => post.text.includes("paused")), "the notice", 20_000);
+  await world.slack.waitUntil(
+    () => world.answers(asked).some((post) => post.text.includes("paused")),
+    "the notice",
+    20_000,
+  );
   await world.quiet(30_000);
   expect(balls).toBeGreaterThan(10);
   expect(balls).toBeLessThanOrEqual(26);
