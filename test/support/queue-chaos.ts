@@ -41,11 +41,14 @@ export interface ChaosTally {
 }
 
 const FINISH_MS = 240_000;
+/** Mail keeps coming while things break. */
+const WRITING_MS = 12_000;
 
 /** Runs it; ends everything it started. */
 export async function runQueueChaos(options: ChaosOptions): Promise<ChaosTally> {
   const folder = mkdtempSync(join(tmpdir(), "parley-chaos-"));
-  const llm = await startLlm({ fallback: answering((words) => `You said: ${words}`) });
+  const answer = answering((words) => `You said: ${words}`);
+  const llm = await startLlm({ fallback: async (request) => ({ ...(await answer(request)), delayMs: 150 }) });
   const ids = Array.from({ length: options.bots }, (_bot, at) => `b${at}`);
   writeFileSync(join(folder, "parley.yaml"), JSON.stringify(settingsFor(ids, llm.openaiUrl)));
   const env = { DATABASE_URL: options.databaseUrl, REDIS_URL: options.redis.url };
@@ -91,7 +94,7 @@ async function writeMail(store: Store, ids: readonly string[], options: ChaosOpt
   for (let n = 0; n < options.messages; n += 1) {
     const botId = ids[n % ids.length] ?? "";
     await takeIn(store, queue, { n, botId, installationId: installations.get(botId) ?? "" });
-    if (n % 10 === 9) await pause(40);
+    if (n % 10 === 9) await pause(WRITING_MS / (options.messages / 10));
   }
   await queue.close(1000);
 }

@@ -43,6 +43,8 @@ export interface WorldOptions {
   readonly slack?: SlackOptions;
   /** own: a process that `crash` can kill. Default: inside this one. */
   readonly process?: "inside" | "own";
+  /** More of the command line, for example `--role worker`; only with `process: "own"`. */
+  readonly args?: readonly string[];
   /** A workspace that exists already, for a second product on it; its owner closes it. */
   readonly beside?: World;
 }
@@ -196,7 +198,12 @@ function createLife(options: WorldOptions, folder: string, slack: Slack) {
     logs,
     url: () => product?.url ?? "",
     async start() {
-      product = await (options.process === "own" ? startApart : startInside)({ folder, env, logs });
+      product = await (options.process === "own" ? startApart : startInside)({
+        folder,
+        env,
+        logs,
+        args: options.args ?? [],
+      });
       for (const app of slack.workspace.apps) {
         if (app.mode === "http") app.requestUrl = `${product.url}/slack/${idOf(app.name)}/events`;
       }
