@@ -9,7 +9,7 @@ import type { StoredCall } from "../store/store.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import { afterToolCall } from "./nudges.ts";
 import { awaitReceipt, createToolContext } from "./tool-context.ts";
-import { SEND_TOOL, SPEAKING_TOOLS } from "./tool-set.ts";
+import { SPEAKING_TOOLS } from "./tool-set.ts";
 import { type TurnRun, toolsOf } from "./turn-run.ts";
 
 /** Runs what is not done yet; returns when every call of the step has a result, or the turn was cancelled. */
@@ -107,5 +107,6 @@ async function commit(run: TurnRun, stored: StoredCall, result: ToolResult): Pro
 }
 
 function progressAfter(progress: TurnProgress, name: string): TurnProgress {
-  return name === SEND_TOOL ? progress : afterToolCall(progress);
+  // Handing work on is not work whose result the person waits for in this turn: its answer comes as mail.
+  return SPEAKING_TOOLS.has(name) ? progress : afterToolCall(progress);
 }
