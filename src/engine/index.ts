@@ -38,6 +38,7 @@ export { claimDirectory, DatabaseInUseError, type DirectoryClaim } from "./store
 export { createFolderBlobs } from "./store/folder-blobs.ts";
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./store/open-store.ts";
 export { type ProbeResult, probeDatabase } from "./store/probe-database.ts";
+export { readRuntimeBots } from "./store/read-runtime-bots.ts";
 export type { Store } from "./store/store.ts";
 export * from "./tool.ts";
 export * from "./transcript.ts";

@@ -1,5 +1,5 @@
 -- Bots writing to each other (SPEC A), bots made at run time, and leases on what only one process may do.
--- Callers: src/engine/store/peers.ts, agents.ts and leases.ts.
+-- Callers: src/engine/store/peers.ts and leases.ts.
 
 -- AlterTable
 ALTER TABLE "Session" ADD COLUMN     "teammates" TEXT;

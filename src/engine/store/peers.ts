@@ -5,27 +5,27 @@
 import { botOf, given } from "./from-rows.ts";
 import type { Database } from "./hot-path.ts";
 import type { BotRow } from "./rows.ts";
-import type { BotOutcome, NoticePlace, PeerOutcome, Store } from "./store.ts";
+import type { BotOutcome, PeerOutcome, SessionPlace, Store } from "./store.ts";
 
 type PeerOperations = Pick<
   Store,
-  "commitPeer" | "reportPeer" | "reportLostMail" | "readNoticePlace" | "waitingPeople" | "createBot" | "updateBot"
+  "commitPeer" | "reportPeer" | "reportLostMail" | "readSessionPlace" | "waitingPeople" | "createBot" | "updateBot"
 >;
 
 /** A session with its place and the newest person message in its mailbox. */
-const noticePlace = `
+const sessionPlace = `
 SELECT s."id" AS "sessionId", s."botId", b."name" AS "botName", c."key" AS "conversationKey", c."personCount", s."installationId",
   c."platform", c."workspaceId", c."kind", c."channelId", c."threadId",
   (SELECT m."body"->>'nativeReplyTo' FROM "Mail" m WHERE m."sessionId" = s."id" AND m."kind" = 'person' ORDER BY m."seq" DESC LIMIT 1) AS "nativeReplyTo"
 FROM "Session" s JOIN "Bot" b ON b."id" = s."botId" JOIN "Conversation" c ON c."key" = s."conversationKey"`;
 
-const waiting = `${noticePlace}
+const waiting = `${sessionPlace}
 WHERE c."platform" = ANY ($2::text[]) AND b."retiredAt" IS NULL AND (s."owner" IS NULL OR s."leaseUntil" <= now()) AND EXISTS (
   SELECT 1 FROM "Mail" m WHERE m."sessionId" = s."id" AND m."state" = 'due' AND m."rank" = 0
     AND greatest(m."createdAt", m."dueAt") <= now() - $1 * interval '1 millisecond')
 LIMIT 100`;
 
-interface NoticeRow {
+interface SessionPlaceRow {
   sessionId: string;
   botId: string;
   botName: string;
@@ -34,7 +34,7 @@ interface NoticeRow {
   installationId: string | null;
   platform: string;
   workspaceId: string;
-  kind: NoticePlace["ref"]["kind"];
+  kind: SessionPlace["ref"]["kind"];
   channelId: string | null;
   threadId: string | null;
   nativeReplyTo: string | null;
@@ -44,7 +44,7 @@ type BotOutcomeRow =
   | { status: "done"; result: Extract<BotOutcome, { status: "done" }>["result"]; bot?: BotRow }
   | Exclude<BotOutcome, { status: "done" }>;
 
-function placeOf(row: NoticeRow): NoticePlace {
+function placeOf(row: SessionPlaceRow): SessionPlace {
   const { sessionId, botId, botName, conversationKey, personCount, platform, workspaceId, kind } = row;
   return {
     ...{ sessionId, botId, botName, conversationKey, personCount },
@@ -72,11 +72,12 @@ export function createPeerOperations({ query, call }: Database): PeerOperations 
       const [row] = await query<{ told: readonly string[] }>(`SELECT parley_report_lost_mail() AS told`);
       return row?.told ?? [];
     },
-    readNoticePlace: async (sessionId) => {
-      const [row] = await query<NoticeRow>(`${noticePlace} WHERE s."id" = $1`, [sessionId]);
+    readSessionPlace: async (sessionId) => {
+      const [row] = await query<SessionPlaceRow>(`${sessionPlace} WHERE s."id" = $1`, [sessionId]);
       return row ? placeOf(row) : null;
     },
-    waitingPeople: async (waitMs, platforms) => (await query<NoticeRow>(waiting, [waitMs, platforms])).map(placeOf),
+    waitingPeople: async (waitMs, platforms) =>
+      (await query<SessionPlaceRow>(waiting, [waitMs, platforms])).map(placeOf),
     createBot: async (claim, ref, input) =>
       outcomeOf(await call<BotOutcomeRow>("parley_create_bot", { claim, ...ref, ...input })),
     updateBot: async (claim, ref, input) =>

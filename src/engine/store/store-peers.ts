@@ -51,7 +51,7 @@ export type PeerOutcome =
   | { readonly status: "refused"; readonly reason: "hops" | "pair" | "full" | "gone" };
 
 /** A session's place as far as the host needs it to say or show something there. */
-export interface NoticePlace {
+export interface SessionPlace {
   readonly sessionId: string;
   readonly botId: string;
   readonly botName: string;

@@ -28,7 +28,7 @@ import type {
   TakeIn,
   TakeInResult,
 } from "./store-intake.ts";
-import type { BotOutcome, CommitPeer, CreateBot, NoticePlace, PeerOutcome, UpdateBot } from "./store-peers.ts";
+import type { BotOutcome, CommitPeer, CreateBot, PeerOutcome, SessionPlace, UpdateBot } from "./store-peers.ts";
 import type {
   BeginTurn,
   CallRef,
@@ -56,7 +56,7 @@ export type {
   TakeIn,
   TakeInResult,
 } from "./store-intake.ts";
-export type { BotOutcome, CommitPeer, CreateBot, NoticePlace, PeerOutcome, UpdateBot } from "./store-peers.ts";
+export type { BotOutcome, CommitPeer, CreateBot, PeerOutcome, SessionPlace, UpdateBot } from "./store-peers.ts";
 export type {
   BeginTurn,
   CallRef,
@@ -174,9 +174,9 @@ export interface Store {
   /** Reports messages to bots that are gone; gives the sessions to ring. */
   reportLostMail(): Promise<readonly string[]>;
   /** Where people can be told of something that happened in the chain that began in this session. */
-  readNoticePlace(sessionId: string): Promise<NoticePlace | null>;
+  readSessionPlace(sessionId: string): Promise<SessionPlace | null>;
   /** Sessions in which a person's message has waited this long without a worker (SPEC T2). */
-  waitingPeople(waitMs: number, platforms: readonly string[]): Promise<readonly NoticePlace[]>;
+  waitingPeople(waitMs: number, platforms: readonly string[]): Promise<readonly SessionPlace[]>;
   /** Makes a bot as the effect of a call, with the call's result (SPEC A3). `{id}` in the result's text becomes its id. */
   createBot(claim: Claim, call: CallRef, input: CreateBot): Promise<BotOutcome>;
   updateBot(claim: Claim, call: CallRef, input: UpdateBot): Promise<BotOutcome>;

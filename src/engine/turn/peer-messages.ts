@@ -203,7 +203,7 @@ async function refusedOutcome(
 /** One notice for each pair and person message, in the conversation in which the chain began (SPEC A2: visibly). */
 async function showLoop(run: TurnRun, target: Teammate, root: string): Promise<void> {
   const { parts, bot } = run;
-  const place = await parts.store.readNoticePlace(root);
+  const place = await parts.store.readSessionPlace(root);
   const adapter = place && parts.adapters(place.ref.platform);
   if (!place || !adapter) return;
   const { ref, installationId, nativeReplyTo } = place;

@@ -10,10 +10,10 @@ import type { TurnProgress } from "../session.ts";
 import type { SendState } from "../store/store.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { isAddress } from "../transcript.ts";
-import { createAgent, updateAgent } from "./agents.ts";
 import { afterSend, decideSend } from "./gate.ts";
 import { handOff } from "./hand-off.ts";
 import { answerTeammate, listTeammates, sendToTeammate } from "./peer-messages.ts";
+import { createAgent, updateAgent } from "./runtime-bots.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
 
 /** The context of the call with this index in the current step. */
