@@ -62,6 +62,7 @@ export async function startProduct({ slack, llm }: Surroundings, options: Produc
       id: app.name.toLowerCase(),
       name: app.name,
       role: `${app.name} is measured.`,
+      model: `local/${app.name.toLowerCase()}`,
       lanes: 16,
       slack: credentialsOf(app),
     })),
@@ -115,9 +116,10 @@ export async function startEcho(slack: Slack, apps: readonly App[]): Promise<Chi
 const SERVER = process.env.BENCH_DATABASE_URL ?? "postgresql://postgres@localhost:5432/postgres";
 
 /** A database of its own on the server in BENCH_DATABASE_URL (default: localhost, no password); null when none answers. */
-export async function newServerDatabase(): Promise<{ readonly url: string; drop(): Promise<void> } | null> {
+export async function newServerDatabase(): Promise<{ readonly url: string; drop(): Promise<unknown> } | null> {
   const name = `parley_bench_${process.pid}`;
   try {
+    await dropAbandoned();
     await onServer(`CREATE DATABASE ${name}`);
   } catch {
     // No server, or none that lets us in, is an ordinary case; the table then says so.
@@ -128,8 +130,28 @@ export async function newServerDatabase(): Promise<{ readonly url: string; drop(
   return { url: url.href, drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
-async function onServer(statement: string): Promise<void> {
+/** A run that was cut off leaves its database behind. */
+async function dropAbandoned(): Promise<void> {
+  const found = await onServer(`
+    SELECT datname FROM pg_database d WHERE datname ~ '^parley_bench_[0-9]+$'
+      AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = d.datname)`);
+  for (const { datname } of found) {
+    if (!isRunning(Number(datname.slice("parley_bench_".length)))) await onServer(`DROP DATABASE IF EXISTS ${datname}`);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    // There is no such process, which is the answer.
+    return false;
+  }
+}
+
+async function onServer(statement: string): Promise<readonly { readonly datname: string }[]> {
   const client = new pg.Client({ connectionString: SERVER, connectionTimeoutMillis: 2000 });
   await client.connect();
-  await client.query(statement).finally(() => client.end());
+  const { rows } = await client.query<{ datname: string }>(statement).finally(() => client.end());
+  return rows;
 }

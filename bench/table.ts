@@ -1,5 +1,6 @@
 /**
- * Figures to read: medians and percentiles, aligned tables, ratios. The first column is text, the others stand right.
+ * Figures to read: rounds within a time budget, medians and percentiles, aligned tables, ratios. A table's first column is text, the others
+ * stand right.
  */
 
 /** Prints a titled table; undefined cells stay empty. */
@@ -22,6 +23,12 @@ export function printTable(
 /** Remarks below a table. */
 export function printNote(text: string): void {
   console.log(`\n  ${text}`);
+}
+
+/** Counts rounds up to `atMost`; on a slow machine fewer, but one at least: no new one begins after `budgetMs`. */
+export function* rounds(atMost: number, budgetMs: number): Generator<number> {
+  const end = performance.now() + budgetMs;
+  for (let round = 0; round < atMost && (round === 0 || performance.now() < end); round += 1) yield round;
 }
 
 /** The value below which this share (0 to 1) of the values lies; NaN without values. */

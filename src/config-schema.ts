@@ -91,18 +91,30 @@ const provider = block({
 });
 
 const slackBot = block({
-  botToken: filled("the bot token (xoxb-…)").refine((value) => !value.startsWith("xapp-"), {
-    error: "holds an app-level token (xapp-…); expected the bot token (xoxb-…)",
-  }),
+  botToken: filled("the bot token (xoxb-…)")
+    .refine((value) => !value.startsWith("xapp-"), {
+      error: "holds an app-level token (xapp-…); expected the bot token (xoxb-…)",
+    })
+    .optional(),
   appToken: filled("the app-level token (xapp-…)")
     .refine((value) => !value.startsWith("xoxb-"), {
       error: "holds a bot token (xoxb-…); expected the app-level token (xapp-…)",
     })
     .optional(),
   signingSecret: filled("the app's signing secret").optional(),
-}).refine((slack) => slack.appToken !== undefined || slack.signingSecret !== undefined, {
-  error: "needs appToken (Socket Mode) or signingSecret (HTTP) beside botToken",
-});
+  clientId: id("the app's client id").optional(),
+  clientSecret: filled("the app's client secret").optional(),
+})
+  .refine((slack) => slack.appToken !== undefined || slack.signingSecret !== undefined, {
+    error: "needs appToken (Socket Mode) or signingSecret (HTTP)",
+  })
+  .refine((slack) => (slack.clientId === undefined) === (slack.clientSecret === undefined), {
+    error: "needs both clientId and clientSecret for Add to Slack, or neither",
+  })
+  .refine((slack) => slack.botToken !== undefined || slack.clientId !== undefined, {
+    error: "is missing; expected the bot token (xoxb-…)",
+    path: ["botToken"],
+  });
 
 const bot = block({
   id: filled("an id of a-z, 0-9 and -").regex(/^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/, {

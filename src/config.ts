@@ -75,6 +75,7 @@ export function secretsOf(config: Config): readonly string[] {
     bot.slack?.botToken,
     bot.slack?.appToken,
     bot.slack?.signingSecret,
+    bot.slack?.clientSecret,
     bot.discord?.token,
   ]);
   const providers = [

@@ -18,7 +18,7 @@ export interface Accounts {
 export function createAccounts(config: Config, engine: Engine, log: Log): Accounts {
   const made = new Map<Platform, Promise<Adapter>>();
   const adapterOf = (platform: Platform) => {
-    const adapter = made.get(platform) ?? adapters[platform]({ slack: { apiUrl: config.slack.apiUrl } });
+    const adapter = made.get(platform) ?? adapters[platform]({ slack: config.slack, discord: config.discord });
     made.set(platform, adapter);
     return adapter;
   };
@@ -32,7 +32,7 @@ export function createAccounts(config: Config, engine: Engine, log: Log): Accoun
   return {
     async connect(bots) {
       const settings = new Map(config.bots.map((bot) => [bot.id, bot]));
-      const accounts = bots.flatMap((bot) => accountsOf(bot, settings.get(bot.id), log));
+      const accounts = bots.flatMap((bot) => accountsOf(bot, settings.get(bot.id)));
       await Promise.all(accounts.map(({ platform, account }) => start(platform, account)));
     },
     attach: (bot) => start("web", accountOf(bot)),
@@ -44,16 +44,13 @@ function accountOf(bot: Bot): AdapterAccount {
 }
 
 /** A bot made at run time has no settings, and so only the playground. */
-function accountsOf(
-  bot: Bot,
-  settings: BotConfig | undefined,
-  log: Log,
-): { platform: Platform; account: AdapterAccount }[] {
+function accountsOf(bot: Bot, settings: BotConfig | undefined): { platform: Platform; account: AdapterAccount }[] {
   const account = accountOf(bot);
-  if (settings?.discord)
-    log.warn({ botId: bot.id }, "this version does not serve Discord yet; the bot runs without it");
   return [
     { platform: "web", account },
     ...(settings?.slack ? [{ platform: "slack" as const, account: { ...account, settings: settings.slack } }] : []),
+    ...(settings?.discord
+      ? [{ platform: "discord" as const, account: { ...account, settings: settings.discord } }]
+      : []),
   ];
 }

@@ -37,13 +37,6 @@ export const COUNTERS = {
     help: "Delivery attempts of native messages, by platform and outcome.",
     labels: ["platform", "outcome"],
   },
-  slack_events_dropped_by_slack: {
-    help: "Times Slack said that it drops events because there are too many.",
-    labels: [],
-  },
-  slack_silent_sockets: { help: "Slack connections replaced because nothing arrived on them.", labels: [] },
-  slack_surplus_sockets: { help: "Times an app had more Slack connections than it should.", labels: [] },
-  slack_untold_notices: { help: "Private notices to a person that Slack did not show.", labels: [] },
   parley_slack_events_dropped_by_slack_total: {
     help: "Times Slack said that it drops events (app_rate_limited).",
     labels: [],
@@ -55,6 +48,14 @@ export const COUNTERS = {
   parley_slack_missed_messages_total: { help: "Messages read from history after an absence.", labels: [] },
   parley_slack_silent_sockets_total: { help: "Slack sockets replaced because they went silent.", labels: [] },
   parley_slack_surplus_sockets_total: { help: "Times a bot had more open Slack sockets than it should.", labels: [] },
+  parley_slack_unknown_workspace_total: {
+    help: "Slack payloads of a workspace the bot is not installed in.",
+    labels: [],
+  },
+  parley_slack_unmatched_mentions_total: {
+    help: "Slack mentions whose message did not arrive beside them.",
+    labels: [],
+  },
   parley_slack_untold_notices_total: { help: "Private notices that could not be shown to a person.", labels: [] },
 } as const satisfies Record<string, Description>;
 

@@ -7,12 +7,15 @@ import type { Adapter } from "../engine/index.ts";
 /** Settings shared by all bots of each platform. */
 export interface PlatformSettings {
   readonly slack: { readonly apiUrl: string };
+  readonly discord: { readonly apiUrl: string; readonly cdnHosts: readonly string[] };
 }
 
 /** Loads a platform's adapter. */
 export const adapters = {
   slack: async (settings: PlatformSettings): Promise<Adapter> =>
     (await import("./slack/index.ts")).createSlackAdapter(settings.slack),
+  discord: async (settings: PlatformSettings): Promise<Adapter> =>
+    (await import("./discord/index.ts")).createDiscordAdapter(settings.discord),
   web: async (_settings: PlatformSettings): Promise<Adapter> => (await import("./web/index.ts")).createWebAdapter(),
 } as const;
 
@@ -22,4 +25,5 @@ export type Platform = keyof typeof adapters;
 /** What the operator's commands need of each platform, loaded like the adapters. */
 export const platformSetups = {
   slack: async () => (await import("./slack/index.ts")).setup,
+  discord: async () => (await import("./discord/index.ts")).setup,
 } as const;

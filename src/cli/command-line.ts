@@ -17,16 +17,24 @@ export interface CommandLine {
   readonly fetch: typeof fetch;
 }
 
-/** What a platform's adapter offers to operators before anything runs. Both parts are optional, as platforms differ. */
+/** What a platform's adapter offers to operators before anything runs. All parts are optional, as platforms differ. */
 export interface PlatformSetup {
   /** The app description a person pastes or opens when making the app, and what to do next. */
   manifest?(bot: ManifestRequest): PlatformManifest;
-  /** Asks the platform whether these credentials work. Contract: never throws and answers within 15 s. */
+  /** Asks the platform whether these credentials work; `fix` mends what it can. Contract: never throws and answers within 15 s. */
   check?(bot: {
     readonly botId: string;
     readonly settings: unknown;
     readonly apiUrl: string;
+    readonly fix?: boolean;
   }): Promise<readonly Finding[]>;
+  /** The link that adds the bot to a place of the platform. Throws an Error whose message is for the operator. */
+  invite?(bot: {
+    readonly botId: string;
+    readonly settings: unknown;
+    readonly apiUrl: string;
+    readonly threads: boolean;
+  }): Promise<{ readonly link: string }>;
 }
 
 /** What a manifest is made from. */
@@ -37,6 +45,8 @@ export interface ManifestRequest {
   readonly mode: "socket" | "http";
   /** Needed for http. Without trailing slash. */
   readonly publicUrl?: string;
+  /** The app is to be added to further workspaces. */
+  readonly isDistributed?: boolean;
 }
 
 /** An app description: the text itself and a link that opens it ready to be confirmed. */

@@ -1,5 +1,6 @@
 /**
- * `parley doctor`: looks at everything that must work before a bot can answer, and says what to do about what does not. Changes nothing.
+ * `parley doctor`: looks at everything that must work before a bot can answer, and says what to do about what does not. Changes nothing,
+ * unless it is asked to switch on at a platform what it can.
  * Invariant: one fault never hides another; every question to the outside has a time limit. What a platform can be asked is its adapter's knowledge.
  */
 import { existsSync } from "node:fs";
@@ -13,7 +14,7 @@ import { checkProviders } from "./doctor-providers.ts";
 export type Setups = Readonly<Record<string, () => Promise<PlatformSetup>>>;
 
 /** Prints one line per thing looked at. Returns 1 when something is at fault. */
-export async function doctor(line: CommandLine, setups: Setups): Promise<number> {
+export async function doctor(line: CommandLine, setups: Setups, fix = false): Promise<number> {
   const loaded = load(line);
   if (loaded.config === undefined) return report(line, loaded.findings);
   const { config } = loaded;
@@ -21,7 +22,7 @@ export async function doctor(line: CommandLine, setups: Setups): Promise<number>
     checkDatabase(config),
     checkKey(config),
     checkProviders(config, line.fetch),
-    checkPlatforms(config, setups),
+    checkPlatforms(config, setups, fix),
     checkAddress(config, line.fetch),
     checkRuntimeBots(config),
   ]);
@@ -76,14 +77,14 @@ async function checkKey({ storage }: Config): Promise<Finding[]> {
   }
 }
 
-async function checkPlatforms(config: Config, setups: Setups): Promise<Finding[]> {
+async function checkPlatforms(config: Config, setups: Setups, fix: boolean): Promise<Finding[]> {
   const asked = config.bots.flatMap((bot) =>
     (["slack", "discord"] as const).flatMap((platform) =>
       bot[platform] === undefined ? [] : [{ bot, platform, settings: bot[platform] }],
     ),
   );
   const found = await Promise.all(
-    asked.map(({ bot, platform, settings }) => checkBot(config, setups, bot.id, platform, settings)),
+    asked.map(({ bot, platform, settings }) => checkBot(config, setups, { botId: bot.id, platform, settings, fix })),
   );
   return found.flat();
 }
@@ -91,14 +92,18 @@ async function checkPlatforms(config: Config, setups: Setups): Promise<Finding[]
 async function checkBot(
   config: Config,
   setups: Setups,
-  botId: string,
-  platform: "slack" | "discord",
-  settings: unknown,
+  bot: {
+    readonly botId: string;
+    readonly platform: "slack" | "discord";
+    readonly settings: unknown;
+    readonly fix: boolean;
+  },
 ): Promise<readonly Finding[]> {
+  const { botId, platform, ...rest } = bot;
   const check = (await setups[platform]?.())?.check;
   if (check === undefined)
     return [warning(`${platform}: the tokens of bot ${botId} cannot be checked by this version`)];
-  const found = await check({ botId, settings, apiUrl: config[platform].apiUrl });
+  const found = await check({ botId, ...rest, apiUrl: config[platform].apiUrl });
   return found.map((finding) => ({ ...finding, what: `bot ${botId}: ${finding.what}` }));
 }
 

@@ -40,7 +40,14 @@ function toRequest(bot: Pick<BotConfig, "id" | "name" | "role" | "slack">, choic
       "HTTP needs the https:// address Slack can reach this server at. Set web.publicUrl, or pass --url.",
     );
   }
-  return { botId: bot.id, name: bot.name, role: bot.role, mode, ...(publicUrl === "" ? {} : { publicUrl }) } as const;
+  return {
+    botId: bot.id,
+    name: bot.name,
+    role: bot.role,
+    mode,
+    isDistributed: bot.slack?.clientId !== undefined,
+    ...(publicUrl === "" ? {} : { publicUrl }),
+  } as const;
 }
 
 function nextSteps(botId: string, mode: "socket" | "http", link: string): string[] {

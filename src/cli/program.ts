@@ -1,5 +1,5 @@
 /**
- * The operator's commands: `parley init | doctor | bot add | manifest | backup`. One file per command; here they get their words. Invariant: a mistake of the person is one readable text and exit code 1, never a stack.
+ * The operator's commands: `parley init | doctor | bot add | manifest | invite | backup`. One file per command; here they get their words. Invariant: a mistake of the person is one readable text and exit code 1, never a stack.
  */
 import { Command, CommanderError, Option } from "commander";
 import { ConfigError } from "../engine/index.ts";
@@ -8,6 +8,7 @@ import { addBot } from "./bot-add.ts";
 import type { CommandLine } from "./command-line.ts";
 import { doctor, type Setups } from "./doctor.ts";
 import { init } from "./init.ts";
+import { invite } from "./invite.ts";
 import { printManifest } from "./manifest.ts";
 
 /** Runs one command and returns its exit code. `words` are the arguments after the program's name. */
@@ -49,7 +50,8 @@ function describe(line: Omit<CommandLine, "configFile">, setups: Setups, end: (c
   program
     .command("doctor")
     .description("check settings, database, keys and tokens, and say how to mend what is wrong")
-    .action(async () => end(await doctor(here(), setups)));
+    .option("--fix", "switch on at the platforms what their APIs let be switched on (Discord: Message Content)")
+    .action(async (options: { fix?: boolean }) => end(await doctor(here(), setups, options.fix === true)));
   program
     .command("bot")
     .description("the bots of the settings file")
@@ -68,6 +70,10 @@ function describe(line: Omit<CommandLine, "configFile">, setups: Setups, end: (c
     .action(async (bot: string, options: ManifestOptions) =>
       end(printManifest(here(), bot, options, (await setups.slack?.()) ?? {})),
     );
+  program
+    .command("invite <bot>")
+    .description("print the link that adds a bot to a Discord server with the permissions it needs and no others")
+    .action(async (bot: string) => end(await invite(here(), bot, (await setups.discord?.()) ?? {})));
   program
     .command("backup")
     .description("copy the embedded database and all files, or say how to dump a PostgreSQL server")

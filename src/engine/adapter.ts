@@ -13,6 +13,7 @@ import type { FileRef } from "./file-ref.ts";
 import type { InboundFile, Receive } from "./inbound-event.ts";
 import type { Log, Metrics } from "./log.ts";
 import type { PersonRef } from "./person.ts";
+import type { SecretValue } from "./secret-value.ts";
 
 /** Small durable state of one adapter, ordered by key. Values are JSON. */
 export interface KeyValueStore {
@@ -87,6 +88,12 @@ export interface AdapterContext {
   readSecretLink(token: string): Promise<SecretLinkView | null>;
   /** Public address of the web server without trailing slash, or "" when links cannot be opened by others. */
   readonly publicUrl: string;
+  /** Keeps a credential the platform gave this bot at run time (an installed workspace's token), sealed like a secret; replaces an older one. */
+  storeCredential(key: string, value: SecretValue): Promise<void>;
+  /** A kept credential, or null when there is none or it cannot be opened with today's key. */
+  readCredential(key: string): Promise<SecretValue | null>;
+  /** Drops a kept credential; harmless when there is none. */
+  forgetCredential(key: string): Promise<void>;
 }
 
 /** What the masked web form behind `/s/<token>` shows, and whom its answer is from. */
@@ -178,6 +185,8 @@ export interface Adapter {
   readonly maxTextPieces: number;
   /** Longest time one `deliver` may take, ms; shorter than the sender's lease. */
   readonly deliverTimeoutMs: number;
+  /** True when people use it through this server's own pages: a link without a host reaches them. Elsewhere links need `web.publicUrl`. */
+  readonly showsOwnPages?: boolean;
   start(account: AdapterAccount, context: AdapterContext): Promise<void>;
   stop(): Promise<void>;
   /**

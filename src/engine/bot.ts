@@ -32,6 +32,14 @@ export interface Installation {
   readonly botUserId: string;
   /** Every further id by which the platform names this bot; used to recognise its own echoes (SPEC I7). */
   readonly otherIds: readonly string[];
+  /** How this bot shows itself where several bots post through one platform app (SPEC I1, `personas`). */
+  readonly persona?: Persona;
+}
+
+/** A name and picture of its own on a shared app. `icon` is an https address or an emoji's short name in colons. */
+export interface Persona {
+  readonly name: string;
+  readonly icon?: string;
 }
 
 /** What a bot is called in a conversation, for addressing (SPEC I3). */

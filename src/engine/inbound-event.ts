@@ -122,6 +122,8 @@ export interface ReactionEvent extends EventBase {
   /** Emoji, or its short name without colons. */
   readonly emoji: string;
   readonly change: "added" | "removed";
+  /** As in a message: the thread an answer to a top-level channel message opens. */
+  readonly opensThread?: string;
 }
 
 /** A bot or person joined or left the channel. */

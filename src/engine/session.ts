@@ -62,6 +62,8 @@ export interface TurnProgress {
   readonly waitingCardId?: string;
   /** Counter n of the newest person message consumed; bubbles take their address from it. */
   readonly personCount: number;
+  /** The turn's attempts when its model last answered: interruptions are counted from there, so a turn that gets on is not given up. */
+  readonly attemptsAtReply?: number;
 }
 
 /** One waking of a bot, as stored. */

@@ -160,12 +160,12 @@ scene(
     const event = await hear(w, "hi");
     w.slack.revoke(ada as never);
     await expect(
-      deliver(w, text("x"), w.placeFor({ ...event, installationId: `i-${ada?.appId}` })),
+      deliver(w, text("x"), w.placeFor({ ...event, installationId: w.installation(ada) })),
     ).rejects.toMatchObject({ problem: "bot" });
-    await deliver(w, text("still here", "e2"), w.placeFor({ ...event, installationId: `i-${bo?.appId}` }));
+    await deliver(w, text("still here", "e2"), w.placeFor({ ...event, installationId: w.installation(bo) }));
     expect(w.adapter.health().map((one) => one.state)).toEqual(["failed", "connected"]);
     w.slack.revoke(ada as never, null);
-    await deliver(w, text("back again", "e3"), w.placeFor({ ...event, installationId: `i-${ada?.appId}` }));
+    await deliver(w, text("back again", "e3"), w.placeFor({ ...event, installationId: w.installation(ada) }));
     expect(w.adapter.health().map((one) => one.state)).toEqual(["connected", "connected"]);
   },
   { bots: ["Ada", "Bo"] },

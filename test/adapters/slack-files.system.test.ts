@@ -84,7 +84,7 @@ scene("first contact reads the root and the newest replies of a thread", async (
 });
 
 scene("members of a channel are listed", async (w) => {
-  expect([...(await w.adapter.members(`i-${w.ada.appId}`, w.general.id))].sort()).toEqual(
+  expect([...(await w.adapter.members(w.installation(w.ada), w.general.id))].sort()).toEqual(
     [w.ada.userId, w.alice.id, w.bob.id].sort(),
   );
 });

@@ -133,8 +133,9 @@ httpScene(
     expect(pressed).toMatchObject({ acknowledged: true });
     await waitUntil(() => w.received.some((one) => one.type === "answer"), "the answer");
     const contentType = "application/x-www-form-urlencoded; charset=utf-8";
-    const command = "command=%2Fparley&team_id=T1&channel_id=C1&user_id=U1&text=";
+    const team = w.slack.team.id;
+    const command = `command=%2Fparley-ada&team_id=${team}&channel_id=C1&user_id=U1&trigger_id=1.2.3&text=dance`;
     const answer = await w.slack.forge(w.ada, command, { contentType });
-    expect(answer).toMatchObject({ status: 200, text: expect.stringContaining("Mention Ada") });
+    expect(answer).toMatchObject({ status: 200, text: expect.stringContaining("/parley-ada stop") });
   },
 );

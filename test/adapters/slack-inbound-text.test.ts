@@ -154,5 +154,75 @@ test("a pasted table and a shared message are read, a link preview is not", () =
 
 test("a message of blocks only, or of nothing, does not fail", () => {
   expect(readText({}, names)).toEqual({ text: "", mentions: [], quoted: [], everyone: false });
-  expect(readText({ blocks: [{ type: "section", text: { type: "mrkdwn", text: "x" } }] }, names).text).toBe("");
+  const cards = readText(
+    { blocks: [{ type: "section", text: { type: "mrkdwn", text: "ask @ada" } }, { type: "divider" }] },
+    names,
+  );
+  expect(cards.text).toBe("ask @ada");
+  expect(cards.quoted).toEqual([{ start: 0, end: 8 }]);
+});
+
+test("a forwarded message brings its words, its author, its place and the names of its files, all quoted", () => {
+  const forwarded = {
+    is_share: true,
+    author_name: "Bob",
+    channel_name: "plans",
+    from_url: "https://acme.slack.com/archives/C1/p1",
+    message_blocks: [
+      {
+        message: {
+          blocks: [
+            {
+              type: "rich_text",
+              elements: [
+                {
+                  type: "rich_text_section",
+                  elements: [
+                    { type: "text", text: "ask @ada" },
+                    { type: "emoji", name: "tada" },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      },
+    ],
+    files: [{ id: "F1", name: "plan.pdf" }],
+  };
+  const clean = readText({ text: "see this", attachments: [forwarded] }, names);
+  expect(clean.text).toBe("see this\n> Bob in #plans:\n> ask @ada:tada:\n> [file: plan.pdf]");
+  expect(clean.mentions).toEqual([]);
+  expect(clean.quoted).toEqual([{ start: 9, end: clean.text.length }]);
+});
+
+test("another company's card is read by title, words and fields, without its buttons", () => {
+  const note = {
+    title: "Build 7 failed",
+    text: "on <https://ci.example|main>",
+    fields: [{ title: "Stage", value: "tests" }],
+  };
+  expect(readText({ text: "", attachments: [note] }, names).text).toBe(
+    "Build 7 failed\non <https://ci.example|main>\nStage: tests",
+  );
+  const blocks = [
+    { type: "header", text: { type: "plain_text", text: "Deploy" } },
+    { type: "section", text: { type: "mrkdwn", text: "to *prod*" }, fields: [{ type: "mrkdwn", text: "by Bob" }] },
+    { type: "actions", elements: [{ type: "button", text: { type: "plain_text", text: "Roll back" } }] },
+  ];
+  expect(readText({ blocks }, names).text).toBe("Deploy\nto *prod*\nby Bob");
+});
+
+test("a table in the message's own blocks is read once, beside its words", () => {
+  const table = {
+    type: "data_table",
+    caption: "Costs",
+    rows: [
+      [
+        { type: "raw_text", text: "a" },
+        { type: "raw_text", text: "1" },
+      ],
+    ],
+  };
+  expect(readText({ text: "look", blocks: [table] }, names).text).toBe("look\nCosts\n| a | 1 |");
 });

@@ -1,7 +1,6 @@
 /** Deliveries as Block Kit: limits at the limit and one over, checked by the emulator's own rules. */
 
 import { expect, test } from "vitest";
-import { missingScopes, NEEDED_SCOPES, slackManifest } from "../../src/adapters/slack/manifest.ts";
 import { type MessageContent, renderDelivery, type SlackContent } from "../../src/adapters/slack/render.ts";
 import type { BubbleContent, Delivery, FileRef, HostCard, WidgetOption } from "../../src/engine/index.ts";
 import { checkBlocks } from "../emulators/slack/block-rules.ts";
@@ -162,35 +161,3 @@ test.each([true, false])(
     expect(JSON.stringify(only(contents).blocks)).toContain(webForm ? "secret-link" : "secret-form");
   },
 );
-
-test("the manifest asks for what the bot needs and fits Slack's limits", () => {
-  const role = "A very long description of duties. ".repeat(20);
-  const socket = slackManifest({
-    name: "Ada Lovelace the First of Her Name Indeed",
-    role,
-    mode: "socket",
-    botId: "ada",
-  });
-  expect(socket).toMatchObject({
-    settings: { socket_mode_enabled: true, interactivity: { is_enabled: true } },
-    oauth_config: { scopes: { bot: expect.arrayContaining([...NEEDED_SCOPES]) } },
-  });
-  const about = socket.display_information as { name: string; description: string };
-  expect(about.name.length).toBeLessThanOrEqual(35);
-  expect(about.description.length).toBeLessThanOrEqual(140);
-  expect(JSON.stringify(socket)).not.toContain("request_url");
-  const http = slackManifest({
-    name: "Ää",
-    role: "x",
-    mode: "http",
-    botId: "ada",
-    publicUrl: "https://parley.example",
-  });
-  expect(JSON.stringify(http).match(/https:\/\/parley\.example\/slack\/ada\/events/g)).toHaveLength(2);
-  expect(http).toMatchObject({ features: { bot_user: { display_name: expect.stringMatching(/^[a-z0-9-_.]+$/) } } });
-});
-
-test("missing permissions are found by name", () => {
-  expect(missingScopes(NEEDED_SCOPES)).toEqual([]);
-  expect(missingScopes(NEEDED_SCOPES.filter((scope) => scope !== "users:read"))).toEqual(["users:read"]);
-});

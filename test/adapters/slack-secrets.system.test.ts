@@ -94,3 +94,88 @@ scene("the redrawn request says that it was received, and from whom, and nothing
     text: expect.stringContaining("Secret received from Alice"),
   });
 });
+
+/** Everything there is after a secret was typed: requests, answers, notices, posts, stored notes, logs, metrics. */
+async function everything(w: SlackWorld): Promise<string> {
+  const notes = await w.context.kv.list({ prefix: "", limit: 1000 });
+  const seen = w.slack.requests.map(({ method, args, answer }) => ({ method, args, answer }));
+  return JSON.stringify([
+    seen,
+    w.slack.ephemerals.map((one) => [one.text, one.blocks]),
+    w.slack.posts().map((post) => post.body),
+    notes,
+    w.logs,
+    w.metrics,
+    w.received,
+  ]);
+}
+
+test.each<[string, (w: SlackWorld, canary: string) => void]>([
+  ["is stored", () => undefined],
+  ["is refused", (w) => w.receiveWith(() => Promise.resolve({ status: "refused", reason: "Only Alice may answer." }))],
+  ["came a second time", (w) => w.receiveWith(() => Promise.resolve({ status: "duplicate" }))],
+  [
+    "cannot be stored, and the error repeats it",
+    (w, canary) => w.receiveWith(() => Promise.reject(new Error(`no room for ${canary}`))),
+  ],
+  [
+    "is stored too late for Slack",
+    (w) =>
+      w.receiveWith(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 2600));
+        return { status: "refused", reason: "Too late." };
+      }),
+  ],
+  ["comes from somebody who cannot be looked up", (w) => w.slack.fail("users.info", { status: 500 }, { times: 20 })],
+])("a typed secret that %s is nowhere but in the sealed event", async (_what, prepare) => {
+  const w = await openSlackWorld();
+  try {
+    const canary = `canary-${crypto.randomUUID()}`;
+    const card = await show(w, secret(false));
+    await w.slack.press(w.alice, card, "Enter it privately");
+    await w.slack.waitForModal(w.alice);
+    prepare(w, canary);
+    const result = await w.slack.submit(w.alice, { Secret: canary });
+    expect(result.acknowledged).toBe(true);
+    await w.slack.settle(200);
+    expect(await everything(w)).not.toContain(canary);
+    expect(JSON.stringify(result)).not.toContain(canary);
+  } finally {
+    await w.close();
+  }
+});
+
+scene("a form opened for one person and sent by another is theirs, and refused to them", async (w) => {
+  const card = await show(w, secret(false));
+  await w.slack.press(w.alice, card, "Enter it privately");
+  await w.slack.waitForModal(w.alice);
+  w.receiveWith(async (event) =>
+    event.type === "secret" && event.from.name === "Bob"
+      ? { status: "refused", reason: "Only the person asked can answer." }
+      : { status: "accepted" },
+  );
+  const result = await w.slack.submit(w.alice, { Secret: "hunter2-hunter2" }, w.bob);
+  expect(JSON.stringify(result)).toContain("Only the person asked");
+  expect(w.received.find((one) => one.type === "secret")).toMatchObject({ from: { name: "Bob" } });
+});
+
+scene("a trigger that ran out is told, and pressing again opens the form", async (w) => {
+  const card = await show(w, secret(false));
+  w.slack.fail("views.open", { error: "expired_trigger_id" });
+  await w.slack.press(w.alice, card, "Enter it privately");
+  await notice(w, "press the button again");
+  await w.slack.press(w.alice, card, "Enter it privately");
+  await w.slack.waitForModal(w.alice);
+});
+
+scene("the form opens although the database hangs and the other client must wait", async (w) => {
+  const card = await show(w, secret(false));
+  w.receiveWith(() => new Promise(() => undefined));
+  w.slack.fail("chat.postMessage", { rateLimit: 30 });
+  const place = w.placeIn({ kind: "channel", channelId: w.general.id });
+  await deliver(w, bubble("e2", { type: "text", content: "x", images: [] }), place).catch(() => undefined);
+  const started = Date.now();
+  await w.slack.press(w.alice, card, "Enter it privately");
+  await w.slack.waitForModal(w.alice);
+  expect(Date.now() - started).toBeLessThan(1000);
+});

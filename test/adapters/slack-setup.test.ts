@@ -4,7 +4,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { NEEDED_SCOPES } from "../../src/adapters/slack/manifest.ts";
+import { INSTALL_SCOPES, NEEDED_SCOPES } from "../../src/adapters/slack/manifest.ts";
 import { setup } from "../../src/adapters/slack/setup.ts";
 
 const servers: Server[] = [];
@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 /** `answers`: method and token → body; `scopes` goes into the header Slack sends. */
-async function slack(answers: Record<string, object>, scopes: readonly string[] = NEEDED_SCOPES): Promise<string> {
+async function slack(answers: Record<string, object>, scopes: readonly string[] = INSTALL_SCOPES): Promise<string> {
   const server = createServer((request, response) => {
     const token = request.headers.authorization?.replace("Bearer ", "") ?? "";
     response.writeHead(200, { "content-type": "application/json", "x-oauth-scopes": scopes.join(",") });
@@ -51,6 +51,27 @@ test("a missing permission is named, with what to do", async () => {
     what: expect.stringContaining("im:history"),
     fix: expect.stringMatching(/install the app again/),
   });
+});
+
+test("every missing permission is named with what it is for, and a missing command is a warning", async () => {
+  const found = await check(await slack(GOOD, ["chat:write"]), { botToken: "xoxb-good" });
+  const [, scopes, command] = found;
+  for (const scope of NEEDED_SCOPES.filter((one) => one !== "chat:write")) expect(scopes?.what).toContain(`${scope} (`);
+  expect(scopes?.fix).toContain("npx parley manifest ada");
+  expect(command).toMatchObject({ state: "warning", what: expect.stringContaining("/parley-ada") });
+});
+
+test("client id and secret are checked without a token, and a wrong secret is named", async () => {
+  const known = await slack({ "oauth.v2.access ": { ok: false, error: "invalid_code" } });
+  const client = { clientId: "1.2", clientSecret: "very-secret" };
+  expect(await check(known, client)).toMatchObject([{ state: "ok", what: expect.stringContaining("client id") }]);
+  const wrong = await check(await slack({ "oauth.v2.access ": { ok: false, error: "bad_client_secret" } }), client);
+  expect(wrong).toMatchObject([{ state: "fault", what: expect.stringContaining("bad_client_secret") }]);
+  expect(JSON.stringify(wrong)).not.toContain("very-secret");
+});
+
+test("a bot with neither token nor client id has a fault that says which", async () => {
+  expect(await check("http://127.0.0.1:1/api/", {})).toMatchObject([{ state: "fault", fix: "Set slack.botToken." }]);
 });
 
 test("refused tokens are told apart and not repeated", async () => {

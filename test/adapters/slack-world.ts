@@ -9,12 +9,13 @@ import type {
   AdapterRoute,
   ConversationRef,
   FileRef,
+  GuardedFetch,
   InboundEvent,
   MessageEvent,
   Place,
   Reception,
+  SecretValue,
 } from "../../src/engine/index.ts";
-import { createSystemClock } from "../../src/engine/index.ts";
 import {
   type App,
   type Channel,
@@ -23,7 +24,7 @@ import {
   startSlack,
   type User,
 } from "../emulators/slack/index.ts";
-import { createMemoryKv } from "../support/memory-kv.ts";
+import { createSlackContext, installationOf } from "./slack-context.ts";
 
 /** Options: which bots there are, how connections are watched. */
 export interface SlackWorldOptions {
@@ -50,7 +51,17 @@ export interface SlackWorld {
   readonly logs: string[];
   readonly metrics: string[];
   readonly route: () => AdapterRoute | undefined;
+  readonly routes: readonly AdapterRoute[];
+  /** Kept by the adapter, by key. */
+  readonly credentials: ReadonlyMap<string, SecretValue>;
+  /** What the download guard does; the default refuses everything. */
+  guardWith(guard: GuardedFetch): void;
   receiveWith(answer: (event: InboundEvent) => Promise<Reception>): void;
+  /** Stops the adapter and gives a new one on the same stored state, as after a restart. */
+  restarted(): Promise<Adapter>;
+  /** Moves the adapter's clock ahead. */
+  later(ms: number): void;
+  installation(app: App | undefined): string;
   startBot(app: App, secrets?: Record<string, string>): Promise<void>;
   placeFor(event: MessageEvent): Place;
   placeIn(ref: Partial<ConversationRef> & Pick<ConversationRef, "kind" | "channelId">, app?: App): Place;
@@ -71,12 +82,11 @@ export async function openSlackWorld(options: SlackWorldOptions = {}): Promise<S
   const alice = slack.addPerson("Alice");
   const bob = slack.addPerson("Bob");
   const general = slack.addChannel("general", [...bots, alice, bob]);
-  const state = createContext();
-  const adapter = createSlackAdapter({
-    apiUrl: slack.apiUrl,
-    ...(options.catchUp ? { catchUp: options.catchUp } : {}),
-    supervision: { ...DEFAULT_SUPERVISION, backoffMs: [20, 50, 100], refusedMs: 150, ...options.supervision },
-  });
+  const state = createSlackContext();
+  const newAdapter = () => adapterFor(slack, options);
+  const adapters = [newAdapter()];
+  const [adapter] = adapters;
+  if (!adapter) throw new Error("a world needs an adapter");
   const startBot = (app: App, secrets?: Record<string, string>) =>
     adapter.start(
       { botId: app.name.toLowerCase(), name: app.name, role: "Tester", settings: secrets ?? secretsOf(app) },
@@ -92,24 +102,39 @@ export async function openSlackWorld(options: SlackWorldOptions = {}): Promise<S
     general,
     ...state,
     startBot,
+    restarted: async () => {
+      await adapters.at(-1)?.stop();
+      const next = newAdapter();
+      adapters.push(next);
+      return next;
+    },
+    installation,
     placeIn: (ref, app = ada) => ({
-      installationId: `i-${app.appId}`,
-      ref: { platform: "slack", workspaceId: slack.team.id, ...ref },
+      installationId: installation(app),
+      ref: { platform: "slack", workspaceId: app.team.id, ...ref },
     }),
     placeFor: (event) => placeFor(event),
     message: (text) =>
       slack.waitUntil(
         () => state.received.find((one): one is MessageEvent => one.type === "message" && one.text.includes(text)),
         `the message ${text}`,
-        5000,
+        9000,
       ),
     close: async () => {
-      await adapter.stop();
+      await Promise.all(adapters.map((one) => one.stop()));
       await slack.close();
     },
   };
   if (options.start !== false) for (const app of bots) await startBot(app);
   return world;
+}
+
+function adapterFor(slack: Slack, options: SlackWorldOptions): Adapter {
+  return createSlackAdapter({
+    apiUrl: slack.apiUrl,
+    ...(options.catchUp ? { catchUp: options.catchUp } : {}),
+    supervision: { ...DEFAULT_SUPERVISION, backoffMs: [20, 50, 100], refusedMs: 150, ...options.supervision },
+  });
 }
 
 function secretsOf(app: App): Record<string, string> {
@@ -127,57 +152,7 @@ function placeFor(event: MessageEvent): Place {
   return { installationId, ref: conversation, ...(opensThread === undefined ? {} : { nativeReplyTo: opensThread }) };
 }
 
-function createContext() {
-  const received: InboundEvent[] = [];
-  const logs: string[] = [];
-  const metrics: string[] = [];
-  const files = new Map<string, string>();
-  const routes: AdapterRoute[] = [];
-  let answer = (_event: InboundEvent): Promise<Reception> => Promise.resolve({ status: "accepted" });
-  const write = (fields: object, msg: string) => void logs.push(`${msg} ${JSON.stringify(fields)}`);
-  const log = { debug: write, info: write, warn: write, error: write, child: () => log };
-  const context: AdapterContext = {
-    receive: (event) => {
-      received.push(event);
-      return answer(event);
-    },
-    kv: createMemoryKv(),
-    guardedFetch: () => Promise.resolve({ ok: false, reason: "cancelled", text: "not here" }),
-    clock: createSystemClock(),
-    log,
-    metrics: { count: (name) => void metrics.push(name), observe: () => undefined },
-    route: (route) => void routes.push(route),
-    identify: (account, facts) =>
-      Promise.resolve({ id: `i-${facts.appId}`, botId: account.botId, platform: "slack", orgId: "o", ...facts }),
-    openFile: (file) => Promise.resolve(bytesOf(files.get(file.sha256) ?? "")),
-    storeFile: () => Promise.resolve({ ok: false, text: "not here" }),
-    publicUrl: "",
-    readSecretLink: () => Promise.resolve(null),
-  };
-  return {
-    received,
-    logs,
-    metrics,
-    context,
-    route: () => routes[0],
-    receiveWith: (next: typeof answer) => {
-      answer = next;
-    },
-    file: (name: string, mediaType: string, bytes: string): FileRef => {
-      const sha256 = Buffer.from(name).toString("hex").padEnd(64, "0");
-      files.set(sha256, bytes);
-      return {
-        sha256,
-        ext: name.split(".").at(-1) ?? "",
-        name,
-        mediaType,
-        size: Buffer.byteLength(bytes),
-        alt: `the file ${name}`,
-      };
-    },
-  };
-}
-
-async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
-  yield Buffer.from(text);
+/** The id of an app's installation; undefined apps have none. */
+function installation(app: App | undefined): string {
+  return app ? installationOf(app.appId, app.enterprise?.id ?? app.team.id) : "none";
 }

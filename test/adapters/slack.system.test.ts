@@ -29,7 +29,7 @@ scene(
     const event = await hear(w, "hello");
     const [ada, bo, cy] = w.bots;
     for (const [index, app] of w.bots.entries()) {
-      const place = { ...w.placeFor(event), installationId: `i-${app.appId}` };
+      const place = { ...w.placeFor(event), installationId: w.installation(app) };
       await deliver(w, text(`from ${app.name}`, `e${index}`), place);
       expect(w.slack.calls("auth.test", app)).toHaveLength(1);
     }
@@ -76,7 +76,7 @@ scene(
     const event = await hear(w, "start");
     await waitUntil(() => messages(w).length === 3, "both bots' copies");
     const [ada, bo] = w.bots;
-    const place = { ...w.placeFor(event), installationId: `i-${ada?.appId}` };
+    const place = { ...w.placeFor(event), installationId: w.installation(ada) };
     const ask = {
       ...text("@Bo what do you think?"),
       mentionable: [{ id: "x", platformId: bo?.userId ?? "", name: "Bo", kind: "bot" as const }],

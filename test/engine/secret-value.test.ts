@@ -1,3 +1,4 @@
+/** A secret value shows itself to nobody (SPEC C5). */
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { adviseOnSecret, SecretValue } from "../../src/engine/secret-value.ts";

@@ -40,7 +40,7 @@ describe.each(["sticky", "strict", "always"] as const)("threads: %s", (threads) 
         opened: world.say("Alice", "@Ada hello", { in: room }),
       };
     });
-    for (const { opened } of cases) await world.answer(opened, 10_000);
+    for (const { opened } of cases) await world.answer(opened);
     await world.quiet();
     const said = cases.map((one) => {
       const { text, inThread, room, opened } = one;

@@ -19,16 +19,12 @@ test("connections that flap lose and double nothing and none is left over", asyn
     if (flap % 2 === 0) slack.disconnect(ada, "refresh_requested", 50);
     else slack.cut(ada);
     asked.push(world.say("Alice", `@Ada flap ${flap}`, { in: world.channel(`flap-${flap}`) }));
-    await slack.waitUntil(
-      () => slack.socketsOpened(ada) > opened && slack.sockets(ada) > 0,
-      "a new connection",
-      40_000,
-    );
+    await world.until(() => slack.socketsOpened(ada) > opened && slack.sockets(ada) > 0, "a new connection", 40_000);
   }
   for (const one of asked) await world.answer(one, 20_000);
-  await world.quiet(20_000);
+  await world.quiet();
   expect(asked.map((one) => world.answers(one).length)).toEqual(asked.map(() => 1));
-  await slack.waitUntil(() => slack.sockets(ada) <= 2, "no surplus connections", 15_000);
+  await world.until(() => slack.sockets(ada) <= 2, "no surplus connections", 15_000);
 }, 120_000);
 
 test("when one of its connections goes deaf, everything is still answered, and the deaf one is replaced", async () => {
@@ -41,9 +37,9 @@ test("when one of its connections goes deaf, everything is still answered, and t
     world.say("Alice", `@Bo can you hear ${at}?`, { in: world.channel(`deaf-${at}`) }),
   );
   for (const one of asked) await world.answer(one, 20_000);
-  await world.quiet(20_000);
+  await world.quiet();
   expect(asked.map((one) => world.answers(one).length)).toEqual(asked.map(() => 1));
-  await slack.waitUntil(() => slack.socketsOpened(bo) > before, "a replacement", 20_000);
+  await world.until(() => slack.socketsOpened(bo) > before, "a replacement", 20_000);
 }, 60_000);
 
 test("a click is acknowledged within a second while every bot is busy and the queue is long", async () => {
@@ -59,7 +55,7 @@ test("a click is acknowledged within a second while every bot is busy and the qu
   expect(Date.now() - pressed).toBeLessThan(1000);
   world.script("Bo", echo);
   model.release();
-  await slack.waitUntil(() => world.answers(card).length === 1, "the second try", 20_000);
+  await world.until(() => world.answers(card).length === 1, "the second try", 20_000);
 }, 90_000);
 
 test("a bot whose token is revoked says so in its health, and the other one goes on", async () => {

@@ -25,11 +25,11 @@ test(
   async () => {
     world.script("Ada", never);
     const asked = world.say("Alice", "@Ada before the model call", { in: world.channel("before-model") });
-    await world.llm.waitForRequest((request) => heard(request).includes("before the model call"));
+    await world.request((request) => heard(request).includes("before the model call"));
     await world.crash();
     world.script("Ada", echo);
     await world.start();
-    await world.answer(asked, 10_000);
+    await world.answer(asked);
     await world.quiet();
     expect(world.answers(asked)).toHaveLength(1);
   },
@@ -43,11 +43,11 @@ test(
     const script = (request: LlmRequest) => (request.callsThisTurn.length === 0 ? react : never());
     world.script("Ada", script);
     const asked = world.say("Alice", "@Ada after a tool", { in: world.channel("after-tool") });
-    await world.slack.waitUntil(() => requestsFor("after a tool").length === 2, "the second step");
+    await world.until(() => requestsFor("after a tool").length === 2, "the second step");
     await world.crash();
     world.script("Ada", steps(react, sendMessage("finished")));
     await world.start();
-    expect((await world.answer(asked, 10_000)).text).toBe("finished");
+    expect((await world.answer(asked)).text).toBe("finished");
     await world.quiet();
     expect(world.answers(asked)).toHaveLength(1);
     expect(world.slack.calls("reactions.add").filter((item) => item.args.timestamp === asked.ts)).toHaveLength(1);
@@ -62,13 +62,13 @@ test(
     world.script("Ada", steps(react, sendMessage("reacted and done")));
     world.slack.fail("reactions.add", { hang: true });
     const asked = world.say("Bob", "@Ada inside a tool", { in: world.channel("inside-tool") });
-    await world.slack.waitUntil(
+    await world.until(
       () => world.slack.calls("reactions.add").some((item) => item.args.timestamp === asked.ts),
       "the tool",
     );
     await world.crash();
     await world.start();
-    await world.answer(asked, 10_000);
+    await world.answer(asked);
     await world.quiet();
     const firstSteps = requestsFor("inside a tool").filter((request) => request.callsThisTurn.length === 0);
     expect([world.answers(asked).length, firstSteps.length]).toEqual([1, 1]);
@@ -82,7 +82,7 @@ test(
     world.script("Ada", (request) => (request.lastRole === "user" ? sendMessage("said once") : never()));
     const asked = world.say("Alice", "@Ada after a send", { in: world.channel("after-send") });
     await world.answer(asked);
-    await world.slack.waitUntil(() => requestsFor("after a send").length === 2, "the step after it");
+    await world.until(() => requestsFor("after a send").length === 2, "the step after it");
     await world.crash();
     world.script("Ada", (request) => (request.lastRole === "user" ? sendMessage("said twice") : done()));
     await world.start();
@@ -102,7 +102,7 @@ test(
     await world.answer(asked);
     await world.crash();
     await world.start();
-    await world.quiet(20_000);
+    await world.quiet();
     expect(world.answers(asked)).toHaveLength(1);
   },
   LONG,

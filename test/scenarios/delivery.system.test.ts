@@ -32,8 +32,8 @@ test.each<[string, Fault]>([
   const room = world.channel(`post-${what.replaceAll(/\W+/g, "-").slice(0, 60)}`);
   failIn(room, "chat.postMessage", fault);
   const asked = world.say("Alice", "@Ada hello", { in: room });
-  await world.answer(asked, 10_000);
-  await world.quiet(15_000);
+  await world.answer(asked);
+  await world.quiet();
   expect(world.answers(asked)).toHaveLength(1);
 });
 
@@ -43,11 +43,7 @@ test("a post that Slack never answers: the model hears that it is on its way, an
   failIn(lost, "chat.postMessage", { hang: true });
   failIn(taken, "chat.postMessage", { acceptThen: "hang" });
   const asked = [lost, taken].map((room) => world.say("Alice", `@Ada hanging in ${room.name}`, { in: room }));
-  const told = await world.llm.waitForRequest(
-    (request) => request.lastRole === "tool" && heard(request).includes("hang-lost"),
-    "ada",
-    12_000,
-  );
+  const told = await world.request((request) => request.lastRole === "tool" && heard(request).includes("hang-lost"));
   expect(told.lastToolResult).toMatch(/^accepted: .*do not send it again/s);
   for (const one of asked) await world.answer(one, 30_000);
   await world.quiet(30_000);
@@ -66,7 +62,7 @@ test("the redraw of a card survives an edit that is told to slow down", async ()
   const card = await world.answer(asked);
   failIn(room, "chat.update", { error: "ratelimited" }, 2);
   await world.slack.press(world.person("Alice"), card, "Tea");
-  await world.slack.waitUntil(() => world.slack.read(card)?.controls.length === 0, "a redrawn card", 15_000);
+  await world.until(() => world.slack.read(card)?.controls.length === 0, "a redrawn card", 15_000);
   expect(world.slack.read(card)?.text).toContain("Tea");
 });
 
@@ -81,7 +77,7 @@ test.each([
     in: world.channel(`long-${what.slice(0, 10).replaceAll(/\W/g, "-")}`),
   });
   await world.answer(asked);
-  await world.quiet(15_000);
+  await world.quiet();
   const posts = world.answers(asked);
   expect(posts.length).toBeGreaterThanOrEqual(atLeast);
   const words = (value: string) => value.replaceAll(/[#\s]+/g, "");
@@ -138,7 +134,7 @@ test("a model that repeats mass mentions, group mentions and names pings nobody"
   const traps = `<!channel> <!here> <!everyone> @channel @here @everyone ${bob} <!subteam^${group.id}> \`<!channel>\` &lt;!here&gt; [x](<!channel>) <https://a.example/?x=1&y=2>`;
   world.script("Ada", steps(sendMessage(traps), sendMessage(`\`\`\`\n${traps}\n\`\`\``)));
   const asked = world.say("Alice", "@Ada repeat that", { in: world.channel("traps") });
-  await world.slack.waitUntil(() => world.answers(asked).length === 2, "both messages");
+  await world.until(() => world.answers(asked).length === 2, "both messages");
   await world.quiet();
   expect(world.answers(asked).flatMap((post) => post.mentions)).toEqual([]);
 });

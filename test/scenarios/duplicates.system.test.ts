@@ -36,7 +36,7 @@ test("an event that comes again because its acknowledgement was lost is worked o
   const asked = world.say("Alice", "@Ada acknowledged in vain", { in: world.channel("ack-lost") });
   await world.answer(asked);
   const copies = world.slack.deliveries.filter((item) => isOf(item, asked));
-  await world.slack.waitUntil(() => copies.every((item) => item.sentAt.length === 2), "the retries");
+  await world.until(() => copies.every((item) => item.sentAt.length === 2), "the retries");
   await world.quiet();
   expect(world.answers(asked)).toHaveLength(1);
 });
@@ -69,7 +69,7 @@ test("what is said while the product is down is answered when it is up again", a
   const asked = world.say("Bob", "@Ada are you up?", { in: world.channel("down") });
   const direct = world.dm("Bob", "or here?");
   await world.start();
-  await Promise.all([world.answer(asked, 10_000), world.answer(direct, 10_000)]);
+  await Promise.all([world.answer(asked), world.answer(direct)]);
   await world.quiet();
   expect([world.answers(asked).length, world.answers(direct).length]).toEqual([1, 1]);
 });
@@ -91,15 +91,15 @@ test("a waiting message that is edited is read as it stands then; a deleted one 
   world.script("Ada", (request) => (heard(request).includes("long work") ? model.script(request) : echo(request)));
   const room = world.channel("amended");
   const busy = world.say("Alice", "@Ada long work", { in: room });
-  await world.llm.waitForRequest((request) => heard(request).includes("long work"));
+  await world.request((request) => heard(request).includes("long work"));
   const edited = world.say("Bob", "@Ada frst draft", { in: room });
   const deleted = world.say("Bob", "@Ada never mind this", { in: room });
-  await world.slack.waitUntil(() => world.slack.deliveries.every((item) => item.acknowledgedAt !== null), "acks");
+  await world.acknowledged();
   world.slack.edit(edited, `${world.slack.mention(world.bot())} final wording`);
   world.slack.erase(deleted);
-  await world.slack.waitUntil(() => world.slack.deliveries.every((item) => item.acknowledgedAt !== null), "acks");
+  await world.acknowledged();
   model.release();
-  expect((await world.answer(edited, 8000)).text).toContain("final wording");
+  expect((await world.answer(edited)).text).toContain("final wording");
   await world.answer(busy);
   await world.quiet();
   expect([turnsFor("frst draft"), turnsFor("never mind this")]).toEqual([0, 0]);

@@ -60,8 +60,8 @@ test("events are acknowledged within a second while the model thinks", async () 
   world.script("Ada", model.script);
   const before = world.slack.deliveries.length;
   const asked = world.say("Alice", "@Ada take your time", { in: world.channel("slow") });
-  await world.llm.waitForRequest((request) => request.raw.includes("take your time"));
-  await world.slack.waitUntil(
+  await world.request((request) => request.raw.includes("take your time"));
+  await world.until(
     () => world.slack.deliveries.slice(before).every((item) => item.acknowledgedAt !== null),
     "acknowledgements",
     1000,
@@ -90,8 +90,8 @@ test("while it works a bot shows that it does, and stops showing it afterwards",
   const model = heldBack();
   world.script("Ada", model.script);
   const asked = world.say("Alice", "@Ada look busy", { in: world.channel("status") });
-  await world.slack.waitUntil(() => world.slack.status(world.bot(), asked) !== "", "a status");
+  await world.until(() => world.slack.status(world.bot(), asked) !== "", "a status");
   model.release();
   await world.answer(asked);
-  await world.slack.waitUntil(() => world.slack.status(world.bot(), asked) === "", "no status");
+  await world.until(() => world.slack.status(world.bot(), asked) === "", "no status");
 });

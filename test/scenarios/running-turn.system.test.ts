@@ -14,7 +14,7 @@ describe("one bot", () => {
   });
   afterAll(() => world.close());
 
-  const requestFor = (words: string) => world.llm.waitForRequest((request) => heard(request).includes(words));
+  const requestFor = (words: string) => world.request((request) => heard(request).includes(words));
   const say = (by: string, text: string, thread: Post) => world.say(by, text, { in: thread.channel, thread });
 
   test("stop cuts a model call within a second and says so", async () => {
@@ -22,7 +22,7 @@ describe("one bot", () => {
     const asked = world.say("Alice", "@Ada think for ever", { in: world.channel("stop-model") });
     const request = await requestFor("think for ever");
     const stopped = say("Alice", "@Ada stop", asked);
-    await world.slack.waitUntil(() => request.outcome === "cut by the client", "the call cut", 1000);
+    await world.until(() => request.outcome === "cut by the client", "the call cut", 1000);
     expect((await world.answer(stopped)).text).toBe("Stopped.");
     await world.quiet();
     expect(world.answers(asked)).toHaveLength(1);
@@ -32,7 +32,7 @@ describe("one bot", () => {
     world.script("Ada", steps(call("ReactToMessage", { message_address: "t1u", emoji: "eyes" })));
     world.slack.fail("reactions.add", { hang: true });
     const asked = world.say("Alice", "@Ada react for ever", { in: world.channel("stop-tool") });
-    await world.slack.waitUntil(
+    await world.until(
       () => world.slack.calls("reactions.add").some((item) => item.args.timestamp === asked.ts),
       "the tool",
     );
@@ -48,7 +48,7 @@ describe("one bot", () => {
     await requestFor("count sheep");
     for (const words of ["stop the car", "please don't stop", "halt", "Stopp mal kurz", "arrête ça", "para ya"])
       say("Alice", words, asked);
-    await world.slack.waitUntil(() => world.slack.deliveries.every((item) => item.acknowledgedAt !== null), "acks");
+    await world.acknowledged();
     model.release();
     await world.answer(asked);
     await world.quiet();
@@ -64,7 +64,7 @@ describe("one bot", () => {
     expect((await world.answer(say("Alice", "@Ada !help", asked))).text).toContain("!stop");
     expect(request.outcome).toBe("open");
     model.release();
-    await world.slack.waitUntil(() => world.answers(asked).some((post) => post.text === "done waiting"), "the answer");
+    await world.until(() => world.answers(asked).some((post) => post.text === "done waiting"), "the answer");
     expect(world.llm.requests.some((item) => item.raw.includes("!status"))).toBe(false);
   });
 
@@ -90,10 +90,10 @@ describe("one bot", () => {
     const asked = world.say("Alice", "@Ada first in line", { in: world.channel("other-person") });
     const first = await requestFor("first in line");
     const second = say("Bob", "Bob wants something else", asked);
-    await world.slack.waitUntil(() => world.slack.deliveries.every((item) => item.acknowledgedAt !== null), "acks");
+    await world.acknowledged();
     expect(first.outcome).toBe("open");
     model.release();
-    await world.slack.waitUntil(() => world.answers(asked).length === 2, "two answers");
+    await world.until(() => world.answers(asked).length === 2, "two answers");
     expect(world.answers(asked).map((post) => post.text)).toEqual(["for Alice", "You said: Bob wants something else"]);
     expect(world.answers(second)).toHaveLength(2);
     await world.quiet();
@@ -126,9 +126,9 @@ describe("one bot", () => {
     await world.quiet();
     expect(world.answers(asked)).toHaveLength(1);
     await world.slack.press(world.person("Alice"), card, "Left");
-    await world.slack.waitUntil(() => world.answers(asked).length === 2, "the answer to the choice");
+    await world.until(() => world.answers(asked).length === 2, "the answer to the choice");
     expect(refused).toContain("already waiting on the person");
-    const { raw } = await world.llm.waitForRequest((request) => heard(request).includes("widget_answer"));
+    const { raw } = await world.request((request) => heard(request).includes("widget_answer"));
     expect(raw).toContain("Left");
     await world.quiet();
   });
@@ -151,14 +151,10 @@ describe("one bot", () => {
     for (let n = 1; n <= 53; n += 1) world.dm("Alice", `message ${n}`);
     const notice = await world.answer(first, 20_000);
     expect(notice.text).toContain("too many messages waiting");
-    await world.slack.waitUntil(
-      () => world.slack.deliveries.every((item) => item.acknowledgedAt !== null),
-      "acks",
-      20_000,
-    );
+    await world.acknowledged();
     world.script("Ada", echo);
     world.dm("Alice", "!stop");
-    await world.quiet(20_000);
+    await world.quiet();
     expect(world.answers(first).filter((post) => post.text.includes("too many messages"))).toHaveLength(1);
   });
 });
@@ -168,7 +164,7 @@ describe("lanes", () => {
     await using world = await startWorld({ settings: { limits: { waitSeconds: 1 } } });
     world.script("Ada", (request) => (heard(request).includes("hang") ? never() : echo(request)));
     world.dm("Alice", "hang");
-    await world.llm.waitForRequest((request) => heard(request).includes("hang"));
+    await world.request((request) => heard(request).includes("hang"));
     const asked = world.dm("Bob", "quick one");
     expect((await world.answer(asked)).text).toBe("You said: quick one");
     world.dm("Alice", "!stop");
@@ -180,9 +176,9 @@ describe("lanes", () => {
     const model = heldBack();
     world.script("Ada", (request) => (heard(request).includes("slow") ? model.script(request) : echo(request)));
     const slow = world.dm("Alice", "slow");
-    await world.llm.waitForRequest((request) => heard(request).includes("slow"));
+    await world.request((request) => heard(request).includes("slow"));
     const asked = world.dm("Bob", "patient one");
-    await world.slack.waitUntil(() => world.slack.deliveries.every((item) => item.acknowledgedAt !== null), "acks");
+    await world.acknowledged();
     model.release();
     const [first, second] = await Promise.all([world.answer(slow), world.answer(asked)]);
     expect(Number(first.ts)).toBeLessThan(Number(second.ts));

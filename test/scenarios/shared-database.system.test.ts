@@ -28,7 +28,7 @@ test.runIf(there)(
       const model = heldBack();
       first.script("Ada", (request) => (heard(request).includes("slow one") ? model.script(request) : echo(request)));
       const slow = first.say("Alice", "@Ada slow one", { in: first.channel("slow") });
-      await first.llm.waitForRequest((request) => heard(request).includes("slow one"));
+      await first.request((request) => heard(request).includes("slow one"));
       await second.stop();
       model.release();
       await first.answer(slow, 40_000);

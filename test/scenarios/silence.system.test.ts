@@ -47,8 +47,8 @@ describe("a model that does not speak", () => {
     const pressedAt = Date.now();
     expect((await world.slack.press(world.person("Alice"), card, "Retry")).acknowledged).toBe(true);
     expect(Date.now() - pressedAt).toBeLessThan(1000);
-    await world.slack.waitUntil(() => world.answers(asked).length === 2, "the second try");
-    await world.slack.waitUntil(() => world.slack.read(card)?.controls.length === 0, "a card without controls");
+    await world.until(() => world.answers(asked).length === 2, "the second try");
+    await world.until(() => world.slack.read(card)?.controls.length === 0, "a card without controls");
     await world.quiet();
     expect(world.answers(asked)).toHaveLength(2);
   });
@@ -59,7 +59,7 @@ describe("a model that does not speak", () => {
     const card = await world.answer(asked);
     const bob = world.person("Bob");
     expect((await world.slack.press(bob, card, "Retry")).acknowledged).toBe(true);
-    await world.slack.waitUntil(() => world.slack.noticesFor(bob).length > 0, "a private notice");
+    await world.until(() => world.slack.noticesFor(bob).length > 0, "a private notice");
     expect(world.slack.read(card)?.controls).toHaveLength(1);
   });
 
@@ -75,7 +75,7 @@ describe("a model that does not speak", () => {
       thinking: LEAK,
     }));
     const asked = world.say("Alice", "@Ada work aloud", { in: world.channel("narration") });
-    await world.slack.waitUntil(() => world.answers(asked).length === 2, "two messages");
+    await world.until(() => world.answers(asked).length === 2, "two messages");
     await world.quiet();
     expect(world.answers(asked).map((post) => post.text)).toEqual(["the answer", "and more"]);
     expect(JSON.stringify(world.slack.requests)).not.toContain(LEAK);
@@ -90,9 +90,7 @@ describe("a model that does not speak", () => {
     const asked = world.say("Alice", "@Ada send it wrong first", { in: world.channel("mended") });
     expect((await world.answer(asked)).text).toBe("mended");
     const [explained] = (
-      await world.llm.waitForRequest(
-        (request) => request.toolResults.length === 1 && heard(request).includes("wrong first"),
-      )
+      await world.request((request) => request.toolResults.length === 1 && heard(request).includes("wrong first"))
     ).toolResults;
     for (const field of ["content", "url", "widget"]) expect(explained).toContain(field);
     await world.quiet();
@@ -106,7 +104,7 @@ describe("a provider that fails", () => {
     world.script("Ada", () => ({ status: 429, message: "quota-error-text", headers: { "retry-after": "60" } }));
     world.script("spare", echo);
     const asked = world.say("Alice", "@Ada who answers?");
-    await world.answer(asked, 15_000);
+    await world.answer(asked);
     await world.quiet();
     expect(world.answers(asked)).toHaveLength(1);
     expect(JSON.stringify(world.slack.requests)).not.toContain("quota-error-text");
@@ -116,7 +114,7 @@ describe("a provider that fails", () => {
     await using world = await startWorld();
     world.script("Ada", () => ({ status: 401, message: "bad key sk-123" }));
     const asked = world.say("Alice", "@Ada anybody home?");
-    const notice = await world.answer(asked, 15_000);
+    const notice = await world.answer(asked);
     expect(notice.controls.map((control) => control.label)).toEqual(["Retry"]);
     await world.quiet();
     expect(world.answers(asked)).toHaveLength(1);

@@ -12,7 +12,7 @@ afterAll(() => world.close());
 
 /** The newest request in which these words are the newest ones. */
 async function requestFor(words: string) {
-  await world.llm.waitForRequest((request) => heard(request).includes(words));
+  await world.request((request) => heard(request).includes(words));
   const found = world.llm.requests.findLast((request) => heard(request).includes(words));
   if (!found) throw new Error(`no request for ${words}`);
   return found;
@@ -119,7 +119,7 @@ test("what waits while the bot is busy in one thread is answered in its own, wit
   await requestFor("long job");
   const other = world.say("Bob", "@Ada short question", { in: room });
   model.release();
-  const answer = await world.answer(other, 8000);
+  const answer = await world.answer(other);
   expect(answer.threadTs).toBe(other.ts);
   expect((await requestFor("short question")).raw).not.toContain("5555");
   await world.quiet();

@@ -18,7 +18,7 @@ export interface CrashTally {
   readonly stuckClaims: number;
   /** Turns that a start took up again. */
   readonly resumed: number;
-  /** Texts of messages that were not answered exactly once. */
+  /** Messages that were not answered exactly once, with their answers. */
   readonly wrong: readonly string[];
 }
 
@@ -27,6 +27,8 @@ export interface CrashRound {
   readonly round: number;
   readonly messages: number;
   readonly killedAfterMs: number;
+  /** A second kill hit the product while it was starting. */
+  readonly killedInStart: boolean;
   readonly openWork: number;
 }
 
@@ -57,11 +59,20 @@ export async function runCrashRounds(world: World, options: CrashOptions): Promi
     const killedAfterMs = Math.floor(random() * (options.latestMs ?? 600));
     await pause(killedAfterMs);
     await world.crash();
+    const killedInStart = random() < 0.25;
+    if (killedInStart) await startAndCrash(world, Math.floor(random() * 1200));
     await world.start();
-    options.onRound?.({ round, messages, killedAfterMs, openWork: await world.openWork() });
+    options.onRound?.({ round, messages, killedAfterMs, killedInStart, openWork: await world.openWork() });
   }
   await world.quiet(60_000);
   return tally(world, asked, options.rounds);
+}
+
+async function startAndCrash(world: World, afterMs: number): Promise<void> {
+  const started = world.start().catch(() => "killed while it was starting");
+  await pause(afterMs);
+  await world.crash();
+  await started;
 }
 
 async function tally(world: World, asked: readonly Post[], rounds: number): Promise<CrashTally> {
@@ -75,8 +86,12 @@ async function tally(world: World, asked: readonly Post[], rounds: number): Prom
     doubled: counts.filter((n) => n > 1).length,
     stuckClaims: Number(row?.stuck ?? Number.NaN),
     resumed: world.logs.filter((line) => line.includes("turn taken up again")).length,
-    wrong: asked.filter((_post, at) => counts[at] !== 1).map((post) => post.text),
+    wrong: asked.filter((_post, at) => counts[at] !== 1).map((post) => describe(world, post)),
   };
+}
+
+function describe(world: World, post: Post): string {
+  return `${post.text}: ${JSON.stringify(world.answers(post).map((answer) => answer.text))}`;
 }
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */

@@ -39,8 +39,14 @@ export async function startInside({ folder, env, logs }: ProductOptions): Promis
   return { url: running.url, pid: process.pid, stop: running.stop, kill };
 }
 
+/** A process that may not be ready yet; `kill` works from the first instant, and makes `ready` reject. */
+export interface Starting {
+  readonly ready: Promise<Product>;
+  kill(): Promise<void>;
+}
+
 /** Starts the product in a process of its own, as `npm start` does it. */
-export async function startApart({ folder, env, logs, args = [] }: ProductOptions): Promise<Product> {
+export function startApart({ folder, env, logs, args = [] }: ProductOptions): Starting {
   const entry = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url));
   const child = spawn(process.execPath, [entry, ...args], {
     cwd: folder,
@@ -48,13 +54,17 @@ export async function startApart({ folder, env, logs, args = [] }: ProductOption
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit");
-  const url = await readyUrl(child, logs);
-  await untilReady(url);
   const end = async (signal: "SIGTERM" | "SIGKILL") => {
     child.kill(signal);
     await exited;
   };
-  return { url, pid: child.pid ?? 0, stop: () => end("SIGTERM"), kill: () => end("SIGKILL") };
+  const kill = () => end("SIGKILL");
+  const ready = async (): Promise<Product> => {
+    const url = await readyUrl(child, logs);
+    await untilReady(url);
+    return { url, pid: child.pid ?? 0, stop: () => end("SIGTERM"), kill };
+  };
+  return { ready: ready(), kill };
 }
 
 /** Keeps reading the child's lines; resolves with the address of its "ready" line. */

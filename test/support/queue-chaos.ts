@@ -53,7 +53,7 @@ export async function runQueueChaos(options: ChaosOptions): Promise<ChaosTally> 
   writeFileSync(join(folder, "parley.yaml"), JSON.stringify(settingsFor(ids, llm.openaiUrl)));
   const env = { DATABASE_URL: options.databaseUrl, REDIS_URL: options.redis.url };
   const logs: string[] = [];
-  const startWorker = () => startApart({ folder, env, logs, args: ["--role", "worker"] });
+  const startWorker = () => startApart({ folder, env, logs, args: ["--role", "worker"] }).ready;
   const workers: Product[] = [await startWorker(), await startWorker()];
   const opened = await openStore({
     databaseUrl: env.DATABASE_URL,

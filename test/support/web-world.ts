@@ -161,6 +161,9 @@ function createContext(world: WebWorld, routes: AdapterRoute[]): AdapterContext 
     },
     readSecretLink: async (token) => world.links.get(token) ?? null,
     publicUrl: "",
+    storeCredential: () => Promise.reject(new Error("the web keeps no credentials")),
+    readCredential: async () => null,
+    forgetCredential: async () => undefined,
   };
 }
 

@@ -13,8 +13,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Llm, type Script, startLlm } from "../emulators/llm/index.ts";
-import { pause } from "../emulators/loopback.ts";
+import { type Llm, type LlmRequest, type Script, startLlm } from "../emulators/llm/index.ts";
 import {
   type App,
   type Channel,
@@ -25,9 +24,10 @@ import {
   startSlack,
   type User,
 } from "../emulators/slack/index.ts";
-import { type Database, OPEN_WORK, openDatabase } from "./database.ts";
-import { type Product, startApart, startInside } from "./product.ts";
+import type { Database } from "./database.ts";
 import { echo } from "./scripts.ts";
+import { createLife } from "./world-life.ts";
+import { createWatch } from "./world-watch.ts";
 
 /** What the world consists of; everything has a default. */
 export interface WorldOptions {
@@ -71,6 +71,12 @@ export interface World extends AsyncDisposable {
   dm(person: string, text: string, options?: SayOptions & { to?: string }): Post;
   /** The first answer below a message: in its thread, or after it in a direct conversation. */
   answer(to: Post, ms?: number): Promise<Post>;
+  /** Waits for a condition; `what` names it in the error. */
+  until<T>(look: () => T | null | undefined | false, what: string, ms?: number): Promise<T>;
+  /** The first request to a model that fits. */
+  request(fits: (request: LlmRequest) => boolean, ms?: number): Promise<LlmRequest>;
+  /** Resolves when every event that was sent is acknowledged. */
+  acknowledged(): Promise<void>;
   /** All answers so far. */
   answers(to: Post): Post[];
   /** Resolves when everything that was started is finished. */
@@ -79,7 +85,7 @@ export interface World extends AsyncDisposable {
   openWork(): Promise<number>;
   database(): Database;
   stop(): Promise<void>;
-  /** kill -9. */
+  /** kill -9, also of a product that is still starting; its `start` then rejects. */
   crash(): Promise<void>;
   start(): Promise<void>;
   restart(): Promise<void>;
@@ -179,50 +185,6 @@ function credentialsOf(app: App | undefined): Record<string, string> {
     : { botToken: app.botToken, appToken: app.appToken };
 }
 
-type Life = ReturnType<typeof createLife>;
-
-/** The product's starts, stops and crashes over one folder. */
-function createLife(options: WorldOptions, folder: string, slack: Slack) {
-  const logs: string[] = [];
-  const env = { PARLEY_LOG_LEVEL: "debug", ...options.env };
-  let product: Product | undefined;
-  let database: Database | undefined;
-  const leave = async (end: (product: Product) => Promise<void>) => {
-    await database?.close();
-    database = undefined;
-    const ending = product;
-    product = undefined;
-    if (ending) await end(ending);
-  };
-  return {
-    logs,
-    url: () => product?.url ?? "",
-    async start() {
-      product = await (options.process === "own" ? startApart : startInside)({
-        folder,
-        env,
-        logs,
-        args: options.args ?? [],
-      });
-      for (const app of slack.workspace.apps) {
-        if (app.mode === "http") app.requestUrl = `${product.url}/slack/${idOf(app.name)}/events`;
-      }
-    },
-    stop: () => leave((ending) => ending.stop()),
-    crash: () => leave((ending) => ending.kill()),
-    database(): Database {
-      database ??= openDatabase({ url: databaseUrlOf(options), folder: join(folder, "data", "database") }) ?? undefined;
-      if (!database) throw new Error("the product is not running");
-      return database;
-    },
-  };
-}
-
-function databaseUrlOf({ settings, env }: WorldOptions): string {
-  const storage = settings?.storage as { databaseUrl?: string } | undefined;
-  return storage?.databaseUrl ?? env?.DATABASE_URL ?? "";
-}
-
 function createTalk(slack: Slack, cast: Cast) {
   const named = <T extends { name: string }>(all: readonly T[], name: string | undefined): T => {
     const found = name === undefined ? all[0] : all.find((one) => one.name === name);
@@ -248,48 +210,5 @@ function createTalk(slack: Slack, cast: Cast) {
       slack.say(person(by), place ?? cast.general, withMentions(text), options),
     dm: (by: string, text: string, { to, ...options }: SayOptions & { to?: string } = {}) =>
       slack.dm(person(by), bot(to), text, options),
-  };
-}
-
-const QUIET_LOOK_MS = 40;
-
-function createWatch(slack: Slack, llm: Llm, life: Life) {
-  const answers = (to: Post): Post[] => {
-    const direct = to.channel.kind === "im";
-    const filter = direct ? {} : { thread: to.threadTs ?? to.ts };
-    return slack.posts(to.channel, filter).filter((post) => Number(post.ts) > Number(to.ts));
-  };
-  const openWork = async () => {
-    const [row] = await life.database().rows<{ open: string }>(OPEN_WORK);
-    return Number(row?.open ?? Number.NaN);
-  };
-  const isIdle = async () => {
-    const waiting = slack.deliveries.filter(
-      (item) => item.acknowledgedAt === null && !item.lost && item.sentAt.length > 0,
-    );
-    if (waiting.length > 0 || llm.requests.some((request) => request.outcome === "open")) return false;
-    return (await openWork()) === 0;
-  };
-  const pulse = () => `${slack.requests.length} ${slack.deliveries.length} ${llm.requests.length}`;
-  return {
-    answers,
-    openWork,
-    answer: (to: Post, ms?: number) =>
-      slack.waitUntil(
-        () => answers(to)[0],
-        () =>
-          `an answer to ${JSON.stringify(to.text)}; said: ${JSON.stringify(slack.posts().map((post) => post.text))}`,
-        ms,
-      ),
-    async quiet(ms = 10_000) {
-      const end = Date.now() + ms;
-      for (let before = ""; ; ) {
-        const idle = await isIdle();
-        if (idle && before === pulse()) return;
-        if (Date.now() > end) throw new Error(`still busy after ${ms} ms:\n${life.logs.slice(-15).join("")}`);
-        before = idle ? pulse() : "";
-        await pause(QUIET_LOOK_MS);
-      }
-    },
   };
 }

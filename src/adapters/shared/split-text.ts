@@ -49,8 +49,10 @@ function cut(text: string, fits: Fits): [string, string] {
 }
 
 function cutInFence(text: string, at: number, marker: string, info: string): [string, string] {
-  const head = text.slice(0, at).replace(/\n$/, "");
-  const tail = text.slice(at).replace(/^\n/, "");
+  const isLineEnd = text.charAt(at - 1) === "\n";
+  const head = isLineEnd ? text.slice(0, at - 1) : text.slice(0, at);
+  // After a whole line the next one begins here; it may be empty, and code keeps its empty lines.
+  const tail = isLineEnd ? text.slice(at) : text.slice(at).replace(/^\n/, "");
   const opening = `${marker}${info.length < at / 2 ? info : ""}`;
   // Nothing but the opening line would remain: the fence itself moves to the next piece.
   return [`${head}\n${marker}`, onlyCloses(tail, marker) ? afterFence(tail) : `${opening}\n${tail}`];

@@ -8,6 +8,7 @@ import type { InboundEvent, PersonRef, Reception } from "../../engine/index.ts";
 import { personId } from "../../engine/index.ts";
 import { type ControlRef, readControlId } from "../shared/control-id.ts";
 import type { SlackBot } from "./bot.ts";
+import { handleCommand } from "./commands.ts";
 import { problemOf } from "./errors.ts";
 import { conversationOf } from "./inbound.ts";
 import { type Fields, toFields, toList, toText, toTexts } from "./json.ts";
@@ -43,8 +44,7 @@ export async function handleInteraction(bot: SlackBot, body: Fields, acknowledge
     case "block_suggestion":
       return acknowledge({ options: [] });
     default:
-      if (body.command === undefined) return acknowledge();
-      return acknowledge({ response_type: "ephemeral", text: `Mention ${bot.name} in a message instead.` });
+      return body.command === undefined ? acknowledge() : handleCommand(bot, body, acknowledge);
   }
 }
 

@@ -30,8 +30,8 @@ export function clientOptions(apiUrl: string, log: Log, timeout = CALL_TIMEOUT_M
   };
 }
 
-/** Creates both clients for one bot token. */
-export async function createCalls(apiUrl: string, botToken: string, log: Log): Promise<SlackCalls> {
+/** Creates both clients for one token; without one only methods that need none work. */
+export async function createCalls(apiUrl: string, botToken: string | undefined, log: Log): Promise<SlackCalls> {
   const { webApi: api } = await import("@slack/bolt");
   const web = new api.WebClient(botToken, clientOptions(apiUrl, log));
   const fast = new api.WebClient(botToken, clientOptions(apiUrl, log, FAST_TIMEOUT_MS));

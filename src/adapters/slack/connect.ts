@@ -1,24 +1,25 @@
 /**
- * One bot's life on Slack: checks its token, learns who it is, opens its connections, keeps its health, and hands events to the engine.
- * Invariant: nothing that goes wrong with one bot touches another or ends the process; a definite failure is tried again now and then, so a bot
- * comes back when its token does. An event is acknowledged only after `receive` has stored it.
+ * One bot's life on Slack: signs in to its workspaces, opens its connections, keeps its health, and gives what arrives to the workspace it belongs to.
+ * Invariant: nothing that goes wrong with one bot or workspace touches another or ends the process; a definite failure is tried again now and then, so
+ * a bot comes back when its token does. An event is acknowledged only after `receive` has stored it.
  */
 
 import type { AdapterAccount, AdapterContext, BotHealth, Log } from "../../engine/index.ts";
+import { SecretValue } from "../../engine/index.ts";
 import { handleInteraction } from "./actions.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
 import { type CatchUp, type CatchUpOptions, createCatchUp, DEFAULT_CATCH_UP } from "./catch-up.ts";
-import { createCalls } from "./clients.ts";
-import { createDirectory } from "./directory.ts";
-import { problemOf } from "./errors.ts";
+import { createEvents, type Events } from "./events.ts";
 import type { HttpBot } from "./http.ts";
-import { readIdentity } from "./identity.ts";
-import { type Knowledge, type SlackIdentity, toInbound } from "./inbound.ts";
-import { type IsOurs, kindOf, type Lookups, lookupsOf } from "./inbound-kind.ts";
-import { type Fields, toFields, toTexts } from "./json.ts";
-import { missingScopes } from "./manifest.ts";
-import { createIntake, type Intake } from "./receiver.ts";
+import type { IsOurs } from "./inbound-kind.ts";
+import { forgetInstalled, keepInstalled, readInstalled } from "./installed.ts";
+import { type Fields, toFields } from "./json.ts";
+import type { InstallableBot, InstalledWorkspace } from "./oauth.ts";
+import { type Acknowledge, createIntake, type Intake } from "./receiver.ts";
+import { appTokenRemedy, NO_ANSWER, notInstalled, STANDING_BY } from "./remedies.ts";
+import { signIn } from "./sign-in.ts";
 import { createSupervisor, DEFAULT_SUPERVISION, type Supervisor, type SupervisorOptions } from "./supervisor.ts";
+import { Workspaces } from "./workspaces.ts";
 
 /** What connections of one adapter share. */
 export interface ConnectionParts {
@@ -27,7 +28,7 @@ export interface ConnectionParts {
   readonly context: AdapterContext;
   readonly apiUrl: string;
   readonly isOurs: IsOurs;
-  /** Called when the bot's identity is known, before its first event. */
+  /** Called when the bot's identity in a workspace is known, before its first event there. */
   readonly onReady: (bot: SlackBot) => void;
   readonly supervision?: SupervisorOptions;
   readonly catchUp?: CatchUpOptions;
@@ -43,24 +44,34 @@ export interface SlackConnection {
   health(): BotHealth;
   /** The part of it that HTTP requests need, when it takes any. */
   http(): HttpBot | undefined;
-  /** A call showed that the bot's credentials are the problem. */
-  fail(remedy: string): void;
+  /** The part that "Add to Slack" needs, when it is switched on. */
+  installable(): InstallableBot | undefined;
+  /** A call showed that the bot's credentials for this workspace are the problem. */
+  fail(installationId: string, remedy: string): void;
   /** A call succeeded: credentials that had failed work again. */
-  worked(): void;
+  worked(installationId: string): void;
 }
 
 const START_WAIT_MS = 15_000;
-const RETRY_MS = [500, 1000, 2000, 5000, 10_000, 30_000];
-const REFUSED_RETRY_MS = 60_000;
 const OPEN_TIMEOUT_MS = 15_000;
-/** Shown with a bot that sends from this process while another one hears for it. */
-const STANDING_BY = "Sends from here; another process listens for this bot.";
-/** Slack delivers an event three more times; after that it is gone. */
-const LAST_RETRY = 3;
+/** Key of the workspace whose token stands in the settings. */
+const SETTINGS_KEY = "settings";
 
 /** Creates the connection of one bot; nothing happens before `start`. */
 export function createConnection(parts: ConnectionParts): SlackConnection {
   return new Connection(parts);
+}
+
+/** How the way events come by is doing. */
+interface Transport {
+  readonly state: BotHealth["state"];
+  readonly remedy?: string;
+}
+
+/** What runs for one workspace. */
+interface Served {
+  readonly events: Events;
+  readonly catchUp: CatchUp;
 }
 
 class Connection implements SlackConnection {
@@ -68,53 +79,65 @@ class Connection implements SlackConnection {
   readonly #log: Log;
   readonly #stopping = new AbortController();
   readonly #settled = new AbortController();
-  #state: BotHealth["state"] = "starting";
-  #remedy: string | undefined;
-  #scopeRemedy: string | undefined;
-  #lastEventAt: Date | undefined;
-  #intake: Intake | undefined;
+  readonly #workspaces: Workspaces;
+  readonly #intake: Intake;
+  /** By installation. */
+  readonly #served = new Map<string, Served>();
+  #transport: Transport = { state: "starting" };
   #supervisor: Supervisor | undefined;
-  #catchUp: CatchUp | undefined;
-  #isRefused = false;
+  #lastEventAt: Date | undefined;
+  #lastState: BotHealth["state"] = "starting";
+  #isPatient = true;
   #listens: boolean;
-  #bot: SlackBot | undefined;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
     this.#listens = parts.account.intake !== false;
     this.#log = parts.context.log.child({ bot: parts.account.botId, platform: "slack" });
+    const signInParts = { account: parts.account, context: parts.context, apiUrl: parts.apiUrl, log: this.#log };
+    this.#workspaces = new Workspaces({
+      signIn: (token) => signIn(signInParts, token),
+      clock: parts.context.clock,
+      log: this.#log,
+      stopping: this.#stopping.signal,
+      onSignedIn: (bot) => this.#serve(bot),
+      onChange: () => this.#changed(),
+    });
+    const handlers = {
+      onEvent: (body: Fields, retryNum: number) => this.#onEvent(body, retryNum),
+      onInteraction: (body: Fields, acknowledge: Acknowledge) => this.#onInteraction(body, acknowledge),
+      onRateLimited: () => this.#onRateLimited(),
+    };
+    this.#intake = createIntake(parts.apiUrl, handlers, this.#log);
   }
 
   async start(): Promise<void> {
-    void this.#run();
-    await this.#parts.context.clock.delay(
-      START_WAIT_MS,
-      AbortSignal.any([this.#settled.signal, this.#stopping.signal]),
-    );
-    if (this.#state === "starting") this.#change("reconnecting", "Slack does not answer yet; still trying.");
+    void this.#signIn();
+    const waits = AbortSignal.any([this.#settled.signal, this.#stopping.signal]);
+    await this.#parts.context.clock.delay(START_WAIT_MS, waits);
+    this.#isPatient = false;
   }
 
   async setIntake(on: boolean): Promise<void> {
     if (this.#listens === on) return;
     this.#listens = on;
-    if (on && this.#bot && this.#intake) return this.#open(this.#bot, this.#intake);
-    const [supervisor, catchUp] = [this.#supervisor, this.#catchUp];
-    this.#supervisor = undefined;
-    this.#catchUp = undefined;
-    await Promise.all([supervisor?.stop(), catchUp?.stop()]);
-    if (this.#bot && !on) this.#change("connected", STANDING_BY);
+    const supervisor = this.#supervisor;
+    if (!on) this.#supervisor = undefined;
+    if (this.#served.size > 0) this.#openSockets();
+    this.#changed();
+    if (!on) await supervisor?.stop();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([this.#supervisor?.stop(), this.#catchUp?.stop()]);
+    await Promise.all([this.#supervisor?.stop(), ...[...this.#served.values()].map(({ catchUp }) => catchUp.stop())]);
   }
 
   health(): BotHealth {
-    const remedy = this.#remedy ?? this.#scopeRemedy;
+    const { state, remedy } = this.#summary();
     return {
       botId: this.#parts.account.botId,
-      state: this.#state,
+      state,
       ...(remedy === undefined ? {} : { remedy }),
       ...(this.#lastEventAt === undefined ? {} : { lastEventAt: this.#lastEventAt }),
     };
@@ -122,118 +145,81 @@ class Connection implements SlackConnection {
 
   http(): HttpBot | undefined {
     const { signingSecret } = this.#parts.settings;
-    return signingSecret !== undefined && this.#intake ? { signingSecret, intake: this.#intake } : undefined;
+    return signingSecret === undefined ? undefined : { signingSecret, intake: this.#intake };
   }
 
-  fail(remedy: string): void {
-    this.#isRefused = true;
-    this.#change("failed", remedy);
+  installable(): InstallableBot | undefined {
+    const { account, context, apiUrl, settings } = this.#parts;
+    const { clientId, clientSecret } = settings;
+    if (clientId === undefined || clientSecret === undefined) return undefined;
+    const { botId, name } = account;
+    const install = (workspace: InstalledWorkspace) => this.#install(workspace);
+    return { botId, name, clientId, clientSecret, apiUrl, context, log: this.#log, install };
   }
 
-  worked(): void {
-    if (this.#isRefused) this.#change("connected");
+  fail(installationId: string, remedy: string): void {
+    this.#workspaces.fail(installationId, remedy);
   }
 
-  #change(state: BotHealth["state"], remedy?: string): void {
-    if (state !== "failed") this.#isRefused = false;
-    if (state !== this.#state)
-      this.#log.info({ state, ...(remedy === undefined ? {} : { remedy }) }, "slack connection");
-    this.#state = state;
-    this.#remedy = remedy;
-    if (state === "connected") this.#catchUp?.listening();
-    else this.#catchUp?.away();
-    if (state === "connected" || state === "failed") this.#settled.abort();
+  worked(installationId: string): void {
+    this.#workspaces.worked(installationId);
   }
 
-  /** Tries until Slack has accepted the token, then listens. */
-  async #run(): Promise<void> {
-    for (let failures = 0; !this.#stopping.signal.aborted; failures += 1) {
-      try {
-        const bot = await this.#identify();
-        if (!this.#stopping.signal.aborted) this.#listen(bot);
-        return;
-      } catch (error) {
-        const problem = problemOf(error);
-        const refused = problem.problem === "bot" || problem.problem === "content";
-        this.#log.warn({ code: problem.code }, "slack sign-in failed");
-        this.#change(refused ? "failed" : "reconnecting", problem.text);
-        const wait = refused
-          ? REFUSED_RETRY_MS
-          : (RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? REFUSED_RETRY_MS);
-        await this.#parts.context.clock.delay(
-          Math.max(problem.waitMs, wait * (0.7 + 0.6 * Math.random())),
-          this.#stopping.signal,
-        );
-      }
+  /** Begins to sign in everywhere; what takes long goes on in the background. */
+  async #signIn(): Promise<void> {
+    const { settings, account, context } = this.#parts;
+    if (settings.botToken !== undefined) void this.#workspaces.add(SETTINGS_KEY, new SecretValue(settings.botToken));
+    if (settings.clientId === undefined) return;
+    const added = await readInstalled(context, account.botId, this.#log, this.#stopping.signal);
+    for (const { workspaceKey, token } of added) void this.#workspaces.add(workspaceKey, token);
+    if (settings.botToken === undefined && added.length === 0) this.#settled.abort();
+  }
+
+  async #install(workspace: InstalledWorkspace): Promise<string | undefined> {
+    const { context, account, apiUrl } = this.#parts;
+    try {
+      await signIn({ account, context, apiUrl, log: this.#log }, workspace.token);
+      await keepInstalled(context, account.botId, workspace);
+    } catch (error) {
+      this.#log.error({ error: error instanceof Error ? error.name : "" }, "a slack installation could not be kept");
+      return `The installation could not be kept. Begin again at /slack/${account.botId}/install.`;
     }
+    await this.#workspaces.add(workspace.workspaceKey, workspace.token);
+    this.#log.info({ workspace: workspace.workspaceKey }, "slack workspace added");
+    return undefined;
   }
 
-  async #identify(): Promise<SlackBot> {
-    const { account, settings, context, apiUrl } = this.#parts;
-    const calls = await createCalls(apiUrl, settings.botToken, this.#log);
-    const answer = toFields(await calls.web("auth.test", {}));
-    this.#checkScopes(answer);
-    const facts = await readIdentity(answer, calls);
-    const installation = await context.identify(account, {
-      appId: facts.appId,
-      workspaceId: facts.workspaceId,
-      botUserId: facts.botUserId,
-      otherIds: [facts.slackBotId, facts.appId],
-    });
-    const self: SlackIdentity = { ...facts, installationId: installation.id };
-    const directory = createDirectory(calls, self, context.clock);
-    return { botId: account.botId, name: account.name, apiUrl, self, calls, directory, context, log: this.#log };
+  /** Everything that runs for a workspace; a new sign-in to the same one takes over. */
+  #serve(bot: SlackBot): void {
+    this.#parts.onReady(bot);
+    const { installationId } = bot.self;
+    void this.#served.get(installationId)?.catchUp.stop();
+    const events = createEvents(bot, this.#parts.isOurs, (remedy) => this.#onGone(bot, remedy));
+    const catchUp = createCatchUp(bot, this.#parts.catchUp ?? DEFAULT_CATCH_UP, (event) => events.takeMissed(event));
+    this.#served.set(installationId, { events, catchUp });
+    void bot.presence.recover();
+    this.#openSockets();
   }
 
-  #checkScopes(answer: Fields): void {
-    const granted = toTexts(toFields(answer.response_metadata).scopes);
-    const missing = granted.length === 0 ? [] : missingScopes(granted);
-    this.#scopeRemedy =
-      missing.length === 0
-        ? undefined
-        : `The Slack app lacks ${missing.join(", ")}. Add them under OAuth & Permissions and install the app again.`;
-    if (this.#scopeRemedy !== undefined) this.#log.warn({ missing }, "slack app lacks scopes");
-  }
-
-  #listen(bot: SlackBot): void {
-    const { settings, apiUrl, onReady } = this.#parts;
-    this.#bot = bot;
-    onReady(bot);
-    const intake = createIntake(
-      { apiUrl, botToken: settings.botToken },
-      bot.self,
-      {
-        onEvent: (body, retryNum) => this.#onEvent(bot, body, retryNum),
-        onInteraction: (body, acknowledge) => {
-          this.#heard();
-          return handleInteraction(bot, body, acknowledge);
-        },
-        onRateLimited: () => this.#onRateLimited(),
-      },
-      this.#log,
-    );
-    this.#intake = intake;
-    if (this.#listens) this.#open(bot, intake);
-    else this.#change("connected", STANDING_BY);
-  }
-
-  #open(bot: SlackBot, intake: Intake): void {
-    const handle = (event: Fields) => this.#takeIn(bot, event, LAST_RETRY);
-    this.#catchUp = createCatchUp(bot, this.#parts.catchUp ?? DEFAULT_CATCH_UP, handle);
-    const { appToken } = this.#parts.settings;
-    if (appToken === undefined) this.#change("connected");
-    else this.#openSockets(appToken, intake);
-  }
-
-  #openSockets(appToken: string, intake: Intake): void {
-    const { context, apiUrl, supervision } = this.#parts;
+  #openSockets(): void {
+    const { context, apiUrl, supervision, settings } = this.#parts;
+    const { appToken } = settings;
+    if (!this.#listens) {
+      this.#transport = { state: "connected", remedy: STANDING_BY };
+      return;
+    }
+    if (appToken === undefined) {
+      this.#transport = { state: "connected" };
+      return;
+    }
+    if (this.#supervisor) return;
     this.#supervisor = createSupervisor({
       socket: { apiUrl, appToken, log: this.#log, clock: context.clock, openTimeoutMs: OPEN_TIMEOUT_MS },
-      onPayload: ({ body, retryNum }, acknowledge) => void intake.take({ body, retryNum, acknowledge }),
+      onPayload: ({ body, retryNum }, acknowledge) => void this.#intake.take({ body, retryNum, acknowledge }),
       events: {
-        connected: () => this.#change("connected"),
-        down: () => this.#change("reconnecting", "The connection to Slack is being opened again."),
-        refused: (problem) => this.#change("failed", appTokenRemedy(problem.code, problem.text)),
+        connected: () => this.#move({ state: "connected" }),
+        down: () => this.#move({ state: "reconnecting", remedy: "The connection to Slack is being opened again." }),
+        refused: (problem) => this.#move({ state: "failed", remedy: appTokenRemedy(problem.code, problem.text) }),
       },
       clock: context.clock,
       log: this.#log,
@@ -243,8 +229,39 @@ class Connection implements SlackConnection {
     this.#supervisor.start();
   }
 
-  #heard(): void {
-    this.#lastEventAt = new Date(this.#parts.context.clock.now());
+  #move(transport: Transport): void {
+    if (!this.#listens) return;
+    this.#transport = transport;
+    this.#changed();
+  }
+
+  /** Health in one place: the workspaces first, because without one nothing can arrive. */
+  #summary(): Transport {
+    const { working, pending, remedies } = this.#workspaces.state();
+    const hints = [...this.#served.values()].flatMap(({ events }) => events.remedy() ?? []);
+    const [first] = remedies;
+    if (working === 0 && pending > 0) {
+      const waits = this.#isPatient && first === undefined;
+      return waits ? { state: "starting" } : { state: "reconnecting", remedy: first ?? NO_ANSWER };
+    }
+    if (working === 0) return { state: "failed", remedy: first ?? notInstalled(this.#parts) };
+    const told = [this.#transport.remedy, ...remedies, ...hints].filter((text) => text !== undefined);
+    const { state } = this.#transport;
+    if (state === "starting" && !this.#isPatient) return { state: "reconnecting", remedy: NO_ANSWER };
+    return told.length === 0 ? { state } : { state, remedy: told.join(" ") };
+  }
+
+  #changed(): void {
+    const { state, remedy } = this.#summary();
+    if (state !== this.#lastState)
+      this.#log.info({ state, ...(remedy === undefined ? {} : { remedy }) }, "slack connection");
+    this.#lastState = state;
+    const hears = this.#listens && this.#transport.state === "connected";
+    for (const [installationId, { catchUp }] of this.#served) {
+      if (hears && !this.#workspaces.isRefused(installationId)) catchUp.listening();
+      else catchUp.away();
+    }
+    if (state === "connected" || state === "failed") this.#settled.abort();
   }
 
   #onRateLimited(): void {
@@ -252,40 +269,30 @@ class Connection implements SlackConnection {
     this.#log.error({}, "slack dropped events: more than 30,000 in an hour");
   }
 
-  async #onEvent(bot: SlackBot, body: Fields, retryNum: number): Promise<void> {
-    this.#heard();
-    const event = toFields(body.event);
-    if (event.type === "app_uninstalled" || event.type === "tokens_revoked") {
-      return this.fail("The app was removed from the workspace or its token revoked. Install it again.");
-    }
-    this.#catchUp?.note(event);
-    await this.#takeIn(bot, event, retryNum);
+  async #onEvent(body: Fields, retryNum: number): Promise<void> {
+    this.#lastEventAt = new Date(this.#parts.context.clock.now());
+    const bot = this.#workspaces.of(body);
+    const served = bot && this.#served.get(bot.self.installationId);
+    if (served) return served.events.take(toFields(body.event), retryNum, served.catchUp);
+    // A workspace that is still being signed in to gets the event again; one that is not ours never will.
+    if (this.#workspaces.state().pending > 0) throw new Error("This workspace is not signed in to yet.");
+    this.#parts.context.metrics.count("parley_slack_unknown_workspace_total");
   }
 
-  async #takeIn(bot: SlackBot, event: Fields, retryNum: number): Promise<void> {
-    const kind = kindOf(event, this.#parts.isOurs);
-    if (kind === "ignored") return;
-    const knowledge = await learn(bot, lookupsOf(event, kind), retryNum);
-    const inbound = toInbound(event, kind, bot.self, knowledge);
-    if (inbound) await this.#parts.context.receive(inbound);
+  #onInteraction(body: Fields, acknowledge: Acknowledge): Promise<void> {
+    this.#lastEventAt = new Date(this.#parts.context.clock.now());
+    const bot = this.#workspaces.of(body);
+    if (bot) return handleInteraction(bot, body, acknowledge);
+    this.#parts.context.metrics.count("parley_slack_unknown_workspace_total");
+    acknowledge();
+    return Promise.resolve();
   }
-}
 
-/** Whoever cannot be looked up on the last delivery is taken in with the least authority instead of being lost. */
-async function learn(bot: SlackBot, lookups: Lookups, retryNum: number): Promise<Knowledge> {
-  try {
-    return await bot.directory.learn(lookups);
-  } catch (error) {
-    if (retryNum < LAST_RETRY) throw error;
-    const { author: _unknown, ...rest } = lookups;
-    return bot.directory.learn(rest);
+  /** One workspace removed the app; the others go on. */
+  #onGone(bot: SlackBot, remedy: string): void {
+    const key = this.#workspaces.keyOf(bot.self.installationId);
+    this.#workspaces.fail(bot.self.installationId, remedy);
+    if (key === undefined || key === SETTINGS_KEY) return;
+    void forgetInstalled(this.#parts.context, this.#parts.account.botId, key, this.#log);
   }
-}
-
-function appTokenRemedy(code: string, text: string): string {
-  if (code === "invalid_auth" || code === "not_allowed_token_type" || code === "not_authed") {
-    return "Slack does not accept the app token. Copy the token that begins with xapp- from Basic Information, with the scope connections:write.";
-  }
-  if (code === "not_allowed") return "Socket Mode is off for this app. Switch it on in the app's settings.";
-  return text;
 }

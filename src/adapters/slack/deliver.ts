@@ -12,6 +12,8 @@ import type { SlackBot } from "./bot.ts";
 import { problemOf, toDeliveryError } from "./errors.ts";
 import { toPlainText } from "./format.ts";
 import { type Fields, toFields, toList, toText } from "./json.ts";
+import { asPersona } from "./persona.ts";
+import { budgetKey, threadOf } from "./place.ts";
 import { type MessageContent, renderDelivery, renderSettled, type SlackContent } from "./render.ts";
 import { findShare, type SaveProgress, shareFiles } from "./upload.ts";
 
@@ -29,18 +31,6 @@ const LONGEST_WAIT_MS = 5000;
 /** Differences of clocks between us, the database and Slack, ms. */
 const CLOCK_MARGIN_MS = 5 * 60_000;
 const FIND_PAGES = 5;
-
-/** The thread a place answers in; undefined for the channel itself. Never empty. */
-export function threadOf(place: Place): string | undefined {
-  const { ref, nativeReplyTo } = place;
-  if (ref.kind === "thread") return ref.threadId || undefined;
-  return ref.kind === "direct" ? nativeReplyTo || undefined : undefined;
-}
-
-/** The budget all bots of a channel share. */
-export function budgetKey(place: Place): string {
-  return `${place.ref.workspaceId}:${place.ref.channelId}`;
-}
 
 /** Posts the piece. Throws only DeliveryError. */
 export async function deliverPiece(parts: SendParts, piece: Piece, saveProgress: SaveProgress): Promise<Receipt> {
@@ -77,8 +67,8 @@ async function postOrSimplify(parts: SendParts, piece: Piece, content: MessageCo
       return post(parts, piece, full, undefined);
     }
     if (problem.problem !== "content") throw error;
-    parts.bot.log.warn({ code: problem.code, piece: piece.id }, "slack refused the blocks; sending words only");
-    return post(parts, piece, { text: wordsOf(content), mrkdwn: false }, threadOf(place));
+    parts.bot.log.warn({ code: problem.code, piece: piece.id }, "slack refused the blocks; sending it simpler");
+    return post(parts, piece, simplerOf(content), threadOf(place));
   }
 }
 
@@ -87,26 +77,37 @@ function isThreadProblem(code: string): boolean {
 }
 
 function post(parts: SendParts, piece: Piece, shown: object, threadTs: string | undefined): Promise<Receipt> {
+  const { bot } = parts;
   return parts.limits.run(budgetKey(piece.place), "final", async () => {
     const answer = toFields(
-      await parts.bot.calls.web("chat.postMessage", {
-        channel: piece.place.ref.channelId,
-        ...shown,
-        ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
-        ...QUIET,
-        unfurl_links: false,
-        unfurl_media: false,
-        metadata: { event_type: METADATA_TYPE, event_payload: { id: piece.id } },
-      }),
+      await asPersona(bot, (persona) =>
+        bot.calls.web("chat.postMessage", {
+          channel: piece.place.ref.channelId,
+          ...shown,
+          ...persona,
+          ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+          ...QUIET,
+          unfurl_links: false,
+          unfurl_media: false,
+          metadata: { event_type: METADATA_TYPE, event_payload: { id: piece.id } },
+        }),
+      ),
     );
     const ts = toText(answer.ts);
     if (ts === undefined) throw new DeliveryError("unknown", "Slack accepted the message without naming it.");
+    if (threadTs !== undefined) bot.presence.posted(piece.place.ref.channelId, threadTs);
     return { nativeId: ts, extra: { channel: toText(answer.channel) ?? piece.place.ref.channelId } };
   });
 }
 
 /** Neither posts nor edits let Slack look for names or links by itself. */
 const QUIET = { parse: "none", link_names: false } as const;
+
+/** What is tried once after Slack refused the content: plainer blocks where there are some, else words only. */
+function simplerOf(content: MessageContent): object {
+  if (content.simpler) return { text: content.text, blocks: content.simpler };
+  return { text: wordsOf(content), mrkdwn: false };
+}
 
 /** A message's words without any markup, controls as a list, for when Slack will not take its blocks. */
 function wordsOf(content: MessageContent): string {

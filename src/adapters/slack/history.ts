@@ -1,13 +1,11 @@
 /**
- * Reading what is already in a conversation, who is in it, and small decorations: first contact with a thread, members, working status, reactions.
+ * Reading what is already in a conversation and who is in it: first contact with a thread, members.
  * Invariant: nothing here posts a message.
  */
 
-import type { ConversationRef, HistoryMessage, PersonRef, Place } from "../../engine/index.ts";
-import { DeliveryError, personId } from "../../engine/index.ts";
+import type { ConversationRef, HistoryMessage, PersonRef } from "../../engine/index.ts";
+import { personId } from "../../engine/index.ts";
 import type { SlackBot } from "./bot.ts";
-import { threadOf } from "./deliver.ts";
-import { problemOf, toDeliveryError } from "./errors.ts";
 import { mentionedIds, readText } from "./inbound-text.ts";
 import { type Fields, toFields, toList, toText, toTexts } from "./json.ts";
 
@@ -58,9 +56,15 @@ async function toHistory(bot: SlackBot, message: Fields, rootTs: string): Promis
     platformId,
     at: new Date(Math.floor(Number(platformId) * 1000)),
     from: await authorOf(bot, message),
-    text: readText(message, names).text,
+    text: withFiles(readText(message, names).text, message),
     isRoot: platformId === rootTs,
   };
+}
+
+/** Files are named, so that the bot knows of them. */
+function withFiles(text: string, message: Fields): string {
+  const lines = toList(message.files).map((file) => `[file: ${toText(file.name) ?? toText(file.title) ?? "unnamed"}]`);
+  return [...(text === "" ? [] : [text]), ...lines].join("\n");
 }
 
 async function authorOf(bot: SlackBot, message: Fields): Promise<PersonRef> {
@@ -98,60 +102,4 @@ export async function readMembers(bot: SlackBot, channelId: string): Promise<rea
     if (cursor === undefined) break;
   }
   return members;
-}
-
-/** Shows or clears "is thinking…" under the thread. Slack has none for a channel's own level. */
-export async function setWorking(bot: SlackBot, place: Place, working: boolean): Promise<void> {
-  const thread = threadOf(place);
-  if (thread === undefined) return;
-  await bot.calls.fast("assistant.threads.setStatus", {
-    channel_id: place.ref.channelId,
-    thread_ts: thread,
-    status: working ? "is thinking…" : "",
-  });
-}
-
-const EMOJI_NAMES: Readonly<Record<string, string>> = {
-  "👍": "thumbsup",
-  "👎": "thumbsdown",
-  "✅": "white_check_mark",
-  "☑️": "ballot_box_with_check",
-  "❌": "x",
-  "👀": "eyes",
-  "❤️": "heart",
-  "🎉": "tada",
-  "🙏": "pray",
-  "🙌": "raised_hands",
-  "👏": "clap",
-  "👋": "wave",
-  "💯": "100",
-  "🔥": "fire",
-  "🚀": "rocket",
-  "😀": "grinning",
-  "😄": "smile",
-  "😂": "joy",
-  "😅": "sweat_smile",
-  "😊": "blush",
-  "🤔": "thinking_face",
-  "😢": "cry",
-  "😮": "open_mouth",
-  "👌": "ok_hand",
-  "💡": "bulb",
-  "⚠️": "warning",
-  "⏳": "hourglass_flowing_sand",
-  "📌": "pushpin",
-};
-
-/** Adds a reaction; one that is there already is success. Throws DeliveryError. */
-export async function addReaction(bot: SlackBot, place: Place, nativeId: string, emoji: string): Promise<void> {
-  const bare = emoji.trim().replace(/^:|:$/g, "");
-  const name = EMOJI_NAMES[bare] ?? EMOJI_NAMES[`${bare}\uFE0F`] ?? bare;
-  if (!/^[a-z0-9_+'-]+(?:::skin-tone-\d)?$/.test(name)) {
-    throw new DeliveryError("content", "Slack does not know this emoji; use a Slack name such as thumbsup or eyes.");
-  }
-  try {
-    await bot.calls.web("reactions.add", { channel: place.ref.channelId, timestamp: nativeId, name });
-  } catch (error) {
-    if (problemOf(error).code !== "already_reacted") throw toDeliveryError(error);
-  }
 }

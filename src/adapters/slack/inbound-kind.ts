@@ -4,7 +4,8 @@
  * mention is an edit, never a second message.
  */
 
-import { mentionedIds, type Names, readText } from "./inbound-text.ts";
+import type { Names } from "./clean-text.ts";
+import { mentionedIds, readText } from "./inbound-text.ts";
 import { type Fields, toFields, toText } from "./json.ts";
 
 /** What has to be looked up before `toInbound` can answer fully. */
@@ -24,7 +25,7 @@ export type IsOurs = (ids: {
 }) => boolean;
 
 /** What an event is to us. */
-export type SlackEventKind = "message" | "edit" | "delete" | "stop" | "membership" | "ignored";
+export type SlackEventKind = "message" | "edit" | "delete" | "stop" | "reaction" | "membership" | "ignored";
 
 /** Subtypes that are a person (or foreign bot) saying something. */
 const SPOKEN = new Set(["file_share", "thread_broadcast", "me_message", "bot_message"]);
@@ -40,6 +41,9 @@ export function kindOf(event: Fields, isOurs: IsOurs): SlackEventKind {
       return isFields(event.edited) ? "edit" : "message";
     case "agent_session_stopped":
       return "stop";
+    case "reaction_added":
+    case "reaction_removed":
+      return kindOfReaction(event, isOurs);
     case "member_joined_channel":
     case "member_left_channel":
       return "membership";
@@ -64,6 +68,13 @@ function kindOfChange(event: Fields, isOurs: IsOurs): SlackEventKind {
   if (after.subtype === "tombstone") return isUnheard(before, isOurs) ? "ignored" : "delete";
   if (isUnheard({ ...before, ...after }, isOurs)) return "ignored";
   return wordsOf(after) === wordsOf(before) ? "ignored" : "edit";
+}
+
+/** Reactions of people to messages; those to files have no place in a conversation. */
+function kindOfReaction(event: Fields, isOurs: IsOurs): SlackEventKind {
+  const item = toFields(event.item);
+  if (item.type !== "message" || toText(item.ts) === undefined) return "ignored";
+  return isUnheard({ user: event.user }, isOurs) ? "ignored" : "reaction";
 }
 
 const NOBODY: Names = { user: () => undefined, group: () => undefined };
@@ -102,10 +113,11 @@ export function lookupsOf(event: Fields, kind: SlackEventKind): Lookups {
     const known = toText(subject.bot_id) === undefined && author !== undefined ? { author } : {};
     return { ...known, ...place, mentioned: users, groups };
   }
-  return { ...(kind === "stop" && author !== undefined ? { author } : {}), ...place, mentioned: [], groups: [] };
+  const acts = kind === "stop" || kind === "reaction";
+  return { ...(acts && author !== undefined ? { author } : {}), ...place, mentioned: [], groups: [] };
 }
 
 /** The conversation an event happened in. */
 export function channelOf(event: Fields): string | undefined {
-  return toText(event.channel) ?? toText(toFields(event.channel).id);
+  return toText(event.channel) ?? toText(toFields(event.channel).id) ?? toText(toFields(event.item).channel);
 }

@@ -4,90 +4,18 @@
  * choice. Pure: names are handed in.
  */
 
-import type { Mention } from "../../engine/index.ts";
+import { type CleanText, decode, literal, type Names, TextBuilder } from "./clean-text.ts";
+import { readAttachment, readPlainBlocks } from "./inbound-attachments.ts";
 import { type Fields, toFields, toList, toText } from "./json.ts";
-
-/** A stretch of the clean text. */
-export interface TextRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A message's words, ready for an InboundEvent. */
-export interface CleanText {
-  readonly text: string;
-  readonly mentions: readonly Mention[];
-  readonly quoted: readonly TextRange[];
-  readonly everyone: boolean;
-}
-
-/** Names and members known so far; undefined when unknown. */
-export interface Names {
-  user(id: string): string | undefined;
-  group(id: string): { readonly handle?: string; readonly members?: readonly string[] } | undefined;
-}
-
-/** Grows the clean text and notes what is where. */
-class TextBuilder {
-  #text = "";
-  readonly #names: Names;
-  readonly #mentions: Mention[] = [];
-  readonly #quoted: TextRange[] = [];
-  #everyone = false;
-
-  constructor(names: Names) {
-    this.#names = names;
-  }
-  plain(words: string): void {
-    this.#text += words;
-  }
-  /** Words that address nobody: code, quotations, links. */
-  quote(words: string): void {
-    const start = this.#text.length;
-    this.#text += words;
-    if (words !== "") this.#quoted.push({ start, end: this.#text.length });
-  }
-  /** Marks everything `write` adds as a quotation. */
-  quoting(write: () => void): void {
-    const start = this.#text.length;
-    write();
-    if (this.#text.length > start) this.#quoted.push({ start, end: this.#text.length });
-  }
-  user(id: string): void {
-    this.#mention(`@${this.#names.user(id) ?? id}`, id);
-  }
-  group(id: string, handle?: string): void {
-    const group = this.#names.group(id);
-    const name = group?.handle ?? handle?.replace(/^@/, "") ?? id;
-    this.#mention(`@${name}`, id, group?.members);
-  }
-  broadcast(range: string): void {
-    this.#everyone = true;
-    this.#text += `@${range}`;
-  }
-  line(): void {
-    if (this.#text !== "" && !this.#text.endsWith("\n")) this.#text += "\n";
-  }
-  done(): CleanText {
-    const text = this.#text.trimEnd();
-    const inside = (range: TextRange) => range.start < text.length;
-    const quoted = this.#quoted.filter(inside).map((range) => ({ ...range, end: Math.min(range.end, text.length) }));
-    return { text, mentions: this.#mentions.filter(inside), quoted, everyone: this.#everyone };
-  }
-  #mention(words: string, platformId: string, members?: readonly string[]): void {
-    const start = this.#text.length;
-    this.#text += words;
-    const mention = { platformId, start, end: this.#text.length };
-    this.#mentions.push(members ? { ...mention, members } : mention);
-  }
-}
 
 /** The clean text of a message (or of the `message` inside an edit). */
 export function readText(message: Fields, names: Names): CleanText {
   const out = new TextBuilder(names);
   const rich = toList(message.blocks).filter((block) => block.type === "rich_text");
+  const words = toText(message.text) ?? "";
   if (rich.length > 0) for (const block of rich) readRichText(block, out);
-  else readTokens(toText(message.text) ?? "", out);
+  else readTokens(words, out);
+  readPlainBlocks(toList(message.blocks), words === "" && rich.length === 0, out);
   for (const attachment of toList(message.attachments)) readAttachment(attachment, out);
   const clean = out.done();
   // The literal word is what people type where Slack offers no broadcast.
@@ -182,36 +110,6 @@ function readInline(part: Fields, out: TextBuilder, lineBreak = "\n"): void {
   }
 }
 
-function literal(part: Fields): string {
-  switch (part.type) {
-    case "text":
-      return toText(part.text) ?? "";
-    case "link": {
-      const url = toText(part.url) ?? "";
-      const label = toText(part.text);
-      return label === undefined || label === url ? url : `[${label}](${url})`;
-    }
-    case "emoji":
-      return emoji(part);
-    case "channel":
-      return `<#${toText(part.channel_id) ?? ""}>`;
-    case "user":
-      return toText(part.user_id) ?? "";
-    case "date":
-      return toText(part.fallback) ?? "";
-    default:
-      return toText(part.text) ?? "";
-  }
-}
-
-function emoji(part: Fields): string {
-  const points = (toText(part.unicode) ?? "").split("-").map((hex) => Number.parseInt(hex, 16));
-  if (points.length > 0 && points.every((point) => Number.isInteger(point) && point > 0 && point <= 0x10ffff)) {
-    return String.fromCodePoint(...points);
-  }
-  return `:${toText(part.name) ?? ""}:`;
-}
-
 const TOKEN = /<([@#!]?)([^<>|\n]+)(?:\|([^<>\n]*))?>/g;
 
 /** Slack's own idea of code: three backticks anywhere in a line, unlike Markdown. */
@@ -266,34 +164,4 @@ function readCommand(body: string, label: string | undefined, out: TextBuilder):
   if (group) out.group(group, label);
   else if (/^(channel|here|everyone|group)$/.test(body)) out.broadcast(body);
   else out.plain(label === undefined ? "" : decode(label));
-}
-
-/** Slack escapes exactly three characters; decoded once, in this order, so that "&amp;lt;" stays "&lt;". */
-function decode(text: string): string {
-  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
-}
-
-/** Pasted tables and shared messages travel as attachments; link previews do not belong to what was said. */
-function readAttachment(attachment: Fields, out: TextBuilder): void {
-  for (const block of toList(attachment.blocks)) {
-    if (block.type !== "table" && block.type !== "data_table") continue;
-    for (const row of Array.isArray(block.rows) ? block.rows : []) {
-      out.line();
-      out.quote(`| ${toList(row).map(cellText).join(" | ")} |`);
-    }
-  }
-  const shared = attachment.is_share === true || attachment.is_msg_unfurl === true;
-  const text = toText(attachment.text);
-  if (!shared || text === undefined) return;
-  out.line();
-  const author = toText(attachment.author_name);
-  out.quote(decode(`${author ? `> ${author}:\n` : ""}> ${text.replaceAll("\n", "\n> ")}`));
-}
-
-function cellText(cell: Fields): string {
-  const own = toText(cell.text);
-  if (own !== undefined) return own;
-  return toList(cell.elements)
-    .map((part) => cellText(part) || literal(part))
-    .join("");
 }

@@ -12,12 +12,15 @@ import type {
   MessageEvent,
   PersonKind,
   PersonRef,
+  ReactionEvent,
   StopEvent,
 } from "../../engine/index.ts";
 import { personId } from "../../engine/index.ts";
+import type { Names } from "./clean-text.ts";
 import { channelOf, type SlackEventKind, subjectOf } from "./inbound-kind.ts";
-import { type Names, readText } from "./inbound-text.ts";
+import { readText } from "./inbound-text.ts";
 import { type Fields, toFields, toList, toText } from "./json.ts";
+import { MESSAGE_FILES } from "./limits.ts";
 
 /** The account an event came to. */
 export interface SlackIdentity {
@@ -57,6 +60,8 @@ export function toInbound(
       return toDelete(event, place);
     case "stop":
       return toStop(event, place);
+    case "reaction":
+      return toReaction(event, place);
     case "membership":
       return toMembership(event, place);
     case "ignored":
@@ -99,7 +104,7 @@ function toMessage(event: Fields, place: EventPlace): MessageEvent | undefined {
   if (ts === undefined || from === undefined) return undefined;
   const conversation = refOf(event, event, place);
   const clean = readText(event, place.knowledge.names);
-  const files = toList(event.files).flatMap(toFile);
+  const files = filesOf(event);
   // In a direct conversation too, answers go to the root of the thread that the message is in or opens.
   const opens = conversation.kind === "thread" ? {} : { opensThread: toText(event.thread_ts) ?? ts };
   return {
@@ -170,6 +175,30 @@ function toStop(event: Fields, place: EventPlace): StopEvent | undefined {
   };
 }
 
+/** `item.thread_ts`, where the message stands in a thread, is put there by whoever looked it up: Slack does not say. */
+function toReaction(event: Fields, place: EventPlace): ReactionEvent | undefined {
+  const item = toFields(event.item);
+  const ts = toText(item.ts);
+  const from = authorOf(event, place);
+  const emoji = toText(event.reaction);
+  if (ts === undefined || from === undefined || emoji === undefined) return undefined;
+  const change = event.type === "reaction_removed" ? "removed" : "added";
+  const at = toText(event.event_ts) ?? ts;
+  const conversation = refOf(item, event, place);
+  return {
+    type: "reaction",
+    dedupeKey: `${messageKey(place, ts)}:reaction:${from.platformId}:${emoji}:${change}:${at}`,
+    installationId: place.self.installationId,
+    conversation,
+    at: dateOf(at),
+    from,
+    platformId: ts,
+    emoji,
+    change,
+    ...(conversation.kind === "channel" ? { opensThread: ts } : {}),
+  };
+}
+
 function toMembership(event: Fields, place: EventPlace): MembershipEvent | undefined {
   const user = toText(event.user);
   if (user === undefined) return undefined;
@@ -224,9 +253,18 @@ function kindFrom(message: Fields, place: EventPlace, looked: PersonKind): Perso
   return foreign && looked === "member" && place.self.enterpriseId === undefined ? "external" : looked;
 }
 
+/** Files of the message and of messages it passes on, each once. */
+function filesOf(event: Fields): readonly InboundFile[] {
+  const passedOn = toList(event.attachments).flatMap((attachment) => toList(attachment.files));
+  const all = [...toList(event.files), ...passedOn].flatMap(toFile);
+  const known = new Map(all.map((file) => [file.platformFileId, file]));
+  return [...known.values()].slice(0, MESSAGE_FILES);
+}
+
+/** A deleted file is nothing; one that Slack hides is kept, so that the bot learns why it cannot be read. */
 function toFile(file: Fields): InboundFile[] {
   const platformFileId = toText(file.id);
-  if (platformFileId === undefined || file.mode === "tombstone" || file.mode === "hidden_by_limit") return [];
+  if (platformFileId === undefined || file.mode === "tombstone") return [];
   const mediaType = toText(file.mimetype);
   const url = toText(file.url_private_download) ?? toText(file.url_private);
   return [

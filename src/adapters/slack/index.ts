@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import type { Adapter, AdapterAccount, AdapterContext } from "../../engine/index.ts";
+import type { Adapter, AdapterAccount, AdapterContext, BotHealth, InboundFile } from "../../engine/index.ts";
 import { DeliveryError } from "../../engine/index.ts";
 import { createOutboundLimits, type OutboundLimits } from "../shared/outbound-limits.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
@@ -13,10 +13,13 @@ import type { CatchUpOptions } from "./catch-up.ts";
 import type { SlackConnection } from "./connect.ts";
 import { deliverPiece, findPiece, type SendParts, settleCard } from "./deliver.ts";
 import { toDeliveryError } from "./errors.ts";
-import { addReaction, readMembers, readThread, setWorking } from "./history.ts";
+import { addReaction, setWorking } from "./gestures.ts";
+import { readMembers, readThread } from "./history.ts";
 import { createEventRoute } from "./http.ts";
+import { fetchFile } from "./inbound-files.ts";
 import type { IsOurs } from "./inbound-kind.ts";
 import { DELIVER_TIMEOUT_MS, MAX_TEXT_PIECES, POST_PACE } from "./limits.ts";
+import { createInstallRoutes } from "./oauth.ts";
 import { renderDelivery } from "./render.ts";
 import type { SupervisorOptions } from "./supervisor.ts";
 
@@ -34,10 +37,24 @@ export interface SlackSettings {
 const REVOKED = /\(Slack: (?:invalid_auth|not_authed|token_revoked|token_expired|account_inactive)\)/;
 
 const accountSchema = z.object({
-  botToken: z.string().min(1),
+  botToken: z.string().min(1).optional(),
   appToken: z.string().min(1).optional(),
   signingSecret: z.string().min(1).optional(),
+  clientId: z.string().min(1).optional(),
+  clientSecret: z.string().min(1).optional(),
 });
+
+/** What the settings lack to run this bot, in words. */
+function lackOf(botId: string, settings: SlackAccountSettings): string | undefined {
+  const { botToken, appToken, signingSecret, clientId, clientSecret } = settings;
+  if (appToken === undefined && signingSecret === undefined)
+    return `Give ${botId} an appToken (Socket Mode) or a signingSecret (HTTP).`;
+  if ((clientId === undefined) !== (clientSecret === undefined))
+    return `Give ${botId} both clientId and clientSecret, or neither.`;
+  if (botToken === undefined && clientId === undefined)
+    return `Give ${botId} a botToken, or clientId and clientSecret to be added to workspaces.`;
+  return undefined;
+}
 
 /** Creates the adapter. Nothing is contacted before `start`. */
 export function createSlackAdapter(settings: SlackSettings): Adapter {
@@ -57,6 +74,7 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
       adapter.sending(place.installationId, (parts) => settleCard(parts, delivery, place, receipts, outcome)),
     showWorking: (place, working) =>
       adapter.sending(place.installationId, ({ bot }) => setWorking(bot, place, working)),
+    fetchFile: (installationId, file, signal) => adapter.fetchFile(installationId, file, signal),
     react: (place, nativeId, emoji) =>
       adapter.sending(place.installationId, ({ bot }) => addReaction(bot, place, nativeId, emoji)),
     history: (installationId, ref, limit) => adapter.sending(installationId, ({ bot }) => readThread(bot, ref, limit)),
@@ -74,7 +92,10 @@ class SlackAdapter {
   readonly #ours = new Set<string>();
   readonly #rejected = new Map<string, string>();
   #limits: OutboundLimits | undefined;
-  #routed = false;
+  #takesEvents = false;
+  #installs = false;
+  /** Bots that are about to get a connection: what is to be sent for them waits. */
+  #arriving = 0;
 
   constructor(settings: SlackSettings) {
     this.#settings = settings;
@@ -91,12 +112,15 @@ class SlackAdapter {
       return;
     }
     const accountSettings = parsed.data;
-    if (accountSettings.appToken === undefined && accountSettings.signingSecret === undefined) {
-      this.#rejected.set(account.botId, `Give ${account.botId} an appToken (Socket Mode) or a signingSecret (HTTP).`);
+    const lack = lackOf(account.botId, accountSettings);
+    if (lack !== undefined) {
+      this.#rejected.set(account.botId, lack);
       return;
     }
-    this.#mountRoute(context, accountSettings);
+    this.#mountRoutes(context, accountSettings);
+    this.#arriving += 1;
     const { createConnection } = await import("./connect.ts");
+    this.#arriving -= 1;
     const connection = createConnection({
       account,
       settings: accountSettings,
@@ -128,7 +152,8 @@ class SlackAdapter {
   bot(installationId: string): SlackBot {
     const bot = this.#bots.get(installationId);
     if (bot) return bot;
-    const pending = this.health().some((one) => one.state === "starting" || one.state === "reconnecting");
+    const isComing = (one: BotHealth) => one.state === "starting" || one.state === "reconnecting";
+    const pending = this.#arriving > 0 || this.health().some(isComing);
     throw pending
       ? new DeliveryError("wait", "The bot is still connecting to Slack.", { waitMs: 1000 })
       : new DeliveryError("bot", "This bot is not connected to Slack. Its health says what is missing.");
@@ -141,12 +166,23 @@ class SlackAdapter {
     if (!limits) throw new DeliveryError("wait", "The Slack adapter has not started.", { waitMs: 1000 });
     try {
       const result = await task({ bot, limits });
-      this.#connections.get(bot.botId)?.worked();
+      this.#connections.get(bot.botId)?.worked(installationId);
       return result;
     } catch (error) {
       const failure = toDeliveryError(error);
-      if (REVOKED.test(failure.message)) this.#connections.get(bot.botId)?.fail(failure.message);
+      if (REVOKED.test(failure.message)) this.#connections.get(bot.botId)?.fail(installationId, failure.message);
       throw failure;
+    }
+  }
+
+  /** A file of a person; a bot that is not connected yet is asked again later. */
+  async fetchFile(installationId: string, file: InboundFile, signal: AbortSignal): ReturnType<typeof fetchFile> {
+    try {
+      return await fetchFile(this.bot(installationId), file, signal);
+    } catch (error) {
+      const failure = toDeliveryError(error);
+      const passing = failure.problem === "wait" ? { retryAfterMs: failure.waitMs } : {};
+      return { ok: false, text: failure.message, ...passing };
     }
   }
 
@@ -159,10 +195,15 @@ class SlackAdapter {
     for (const id of [botUserId, slackBotId, appId]) this.#ours.add(id);
   }
 
-  /** One route serves all bots that take events by HTTP. */
-  #mountRoute(context: AdapterContext, settings: SlackAccountSettings): void {
-    if (this.#routed || settings.signingSecret === undefined) return;
-    this.#routed = true;
-    context.route(createEventRoute((botId) => this.#connections.get(botId)?.http(), context.clock));
+  /** One route serves all bots that take events by HTTP, two more all that can be added to workspaces. */
+  #mountRoutes(context: AdapterContext, settings: SlackAccountSettings): void {
+    if (!this.#takesEvents && settings.signingSecret !== undefined) {
+      this.#takesEvents = true;
+      context.route(createEventRoute((botId) => this.#connections.get(botId)?.http(), context.clock));
+    }
+    if (this.#installs || settings.clientId === undefined) return;
+    this.#installs = true;
+    for (const route of createInstallRoutes((botId) => this.#connections.get(botId)?.installable()))
+      context.route(route);
   }
 }

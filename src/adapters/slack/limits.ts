@@ -18,6 +18,8 @@ export const MAX_TEXT_PIECES = 4;
 export const SECTION_CHARS = 3000;
 /** Words on a button; about 30 are shown. */
 export const BUTTON_CHARS = 75;
+/** Title and subtitle of a card. */
+export const CARD_TITLE_CHARS = 150;
 /** Words of one choice in a list or menu. */
 export const OPTION_CHARS = 75;
 /** Words below a choice. */
@@ -49,6 +51,15 @@ export const DELIVER_TIMEOUT_MS = 80_000;
 export const UPLOAD_BUDGET_MS = 45_000;
 /** How long a file share may take to appear in the channel, ms. */
 export const SHARE_WAIT_MS = 10_000;
+
+/** Largest file of a person that is fetched, bytes; videos may be larger (SPEC M6). */
+export const INBOUND_FILE_BYTES = 25 * 1024 * 1024;
+/** See `INBOUND_FILE_BYTES`. */
+export const INBOUND_VIDEO_BYTES = 200 * 1024 * 1024;
+/** Most files taken from one message; people cannot attach more than ten. */
+export const MESSAGE_FILES = 20;
+/** One download of a person's file, ms. */
+export const DOWNLOAD_TIMEOUT_MS = 50_000;
 
 /** One post a second in a channel, with a short burst (Slack's rule for chat.postMessage). */
 export const POST_PACE = { burst: 8, refillMs: 1000 } as const;

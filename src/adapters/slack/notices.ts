@@ -8,6 +8,7 @@ import type { SlackBot } from "./bot.ts";
 import { problemOf } from "./errors.ts";
 import { toPlainText } from "./format.ts";
 import { FAST_TIMEOUT_MS, SECTION_CHARS } from "./limits.ts";
+import { asPersona } from "./persona.ts";
 
 /** Who is told, and where. */
 export interface Listener {
@@ -27,14 +28,17 @@ export async function tellPrivately(
 ): Promise<void> {
   const shown = { text: toPlainText(words, SECTION_CHARS), ...(blocks ? { blocks } : {}) };
   try {
-    await bot.calls.fast("chat.postEphemeral", {
-      channel: listener.channelId,
-      user: listener.userId,
-      ...(listener.threadTs === undefined ? {} : { thread_ts: listener.threadTs }),
-      parse: "none",
-      link_names: false,
-      ...shown,
-    });
+    await asPersona(bot, (persona) =>
+      bot.calls.fast("chat.postEphemeral", {
+        channel: listener.channelId,
+        user: listener.userId,
+        ...(listener.threadTs === undefined ? {} : { thread_ts: listener.threadTs }),
+        parse: "none",
+        link_names: false,
+        ...persona,
+        ...shown,
+      }),
+    );
   } catch (error) {
     if (await respond(bot, listener, shown)) return;
     bot.context.metrics.count("parley_slack_untold_notices_total");

@@ -7,7 +7,6 @@
 import { App, type Receiver } from "@slack/bolt";
 import type { Log } from "../../engine/index.ts";
 import { clientOptions } from "./clients.ts";
-import type { SlackIdentity } from "./inbound.ts";
 import { type Fields, toFields, toText } from "./json.ts";
 
 /** Acknowledges to Slack; `response` is for interactions that answer with something. Never throws. */
@@ -34,19 +33,14 @@ export interface Intake {
   take(incoming: Incoming): Promise<boolean>;
 }
 
-/** Creates the Bolt app of one bot. No request is made: identity and token are known already. */
-export function createIntake(
-  settings: { apiUrl: string; botToken: string },
-  self: SlackIdentity,
-  handlers: PayloadHandlers,
-  log: Log,
-): Intake {
+/** Creates the Bolt app of one bot. It is given no token and makes no request: which workspace a payload is for is decided by the handlers. */
+export function createIntake(apiUrl: string, handlers: PayloadHandlers, log: Log): Intake {
   const receiver: Receiver = {
     init: () => undefined,
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
   };
-  const options = clientOptions(settings.apiUrl, log);
+  const options = clientOptions(apiUrl, log);
   const app = new App({
     receiver,
     clientOptions: options,
@@ -54,13 +48,7 @@ export function createIntake(
     convoStore: false,
     ignoreSelf: false,
     attachFunctionToken: false,
-    authorize: () =>
-      Promise.resolve({
-        botToken: settings.botToken,
-        botId: self.slackBotId,
-        botUserId: self.botUserId,
-        teamId: self.workspaceId,
-      }),
+    authorize: () => Promise.resolve({}),
   });
   app.error((error) => Promise.reject(error));
   listen(app, handlers);

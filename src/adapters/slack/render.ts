@@ -8,7 +8,7 @@ import type { BubbleContent, CardOutcome, Delivery, FileRef, HostCard, PersonRef
 import { writeControlId } from "../shared/control-id.ts";
 import { type Block, button, plainText } from "./blocks.ts";
 import { splitForSlack, toPlainText, toSlackMarkdown } from "./format.ts";
-import { BUTTON_CHARS, SHARE_FILES } from "./limits.ts";
+import { BUTTON_CHARS, CARD_TITLE_CHARS, SHARE_FILES } from "./limits.ts";
 import { secretBlocks, secretWords } from "./secret-form.ts";
 import { needsTokens, widgetBlocks, widgetWords } from "./widget.ts";
 
@@ -19,6 +19,8 @@ export interface MessageContent {
   readonly blocks: readonly Block[];
   readonly isCard?: boolean;
   readonly values?: { readonly cardId: string; readonly list: readonly string[] };
+  /** The same in plainer blocks, for when Slack does not take the richer ones. */
+  readonly simpler?: readonly Block[];
 }
 
 /** One share of files; several pictures show as a grid. */
@@ -61,7 +63,7 @@ function renderBubble(
           : undefined,
       );
     case "cursor-agent":
-      return cardMessages(agentWords(content.bcId), [linkButton("Open the agent", content.url, content.bcId)]);
+      return [agentMessage(content.bcId, content.url)];
     case "secret-request":
       return cardMessages(secretWords(content.secret), secretBlocks(content.webForm, cardId));
   }
@@ -75,15 +77,16 @@ function renderHostCard(card: HostCard, cardId: string | undefined): readonly Sl
   return cardMessages(card.text, [{ type: "actions", block_id: `card:${cardId}`, elements }]);
 }
 
-function agentWords(bcId: string): string {
-  return `**Cloud agent** \`${bcId}\` is at work.`;
-}
-
-function linkButton(label: string, url: string, id: string): Block {
-  const actionId = writeControlId({ verb: "open", cardId: id.slice(0, 60) });
+/** A card where Slack has them, else words with a button. */
+function agentMessage(bcId: string, url: string): MessageContent {
+  const actionId = writeControlId({ verb: "open", cardId: bcId.replace(/[:\s]/g, "-").slice(0, 60) });
+  const open = { type: "button", text: plainText("Open the agent", BUTTON_CHARS), url, action_id: actionId };
+  const title = plainText("Cloud agent at work", CARD_TITLE_CHARS);
+  const plain = textMessage(`**Cloud agent** \`${bcId.replaceAll("`", "")}\` is at work.`, [], []);
   return {
-    type: "actions",
-    elements: [{ type: "button", text: plainText(label, BUTTON_CHARS), url, action_id: actionId }],
+    ...plain,
+    blocks: [{ type: "card", title, subtitle: plainText(bcId, CARD_TITLE_CHARS), actions: [open] }],
+    simpler: [...plain.blocks, { type: "actions", elements: [open] }],
   };
 }
 
@@ -136,7 +139,8 @@ function outcomeLine(delivery: Delivery, outcome: CardOutcome): string {
     case "answered": {
       if (isSecret) return `✓ Secret received${outcome.byName === undefined ? "" : ` from ${outcome.byName}`}`;
       const answer = outcome.answer?.custom ?? outcome.answer?.labels.join(", ") ?? "";
-      return answer === "" ? `✓ Answered${who}` : `✓ ${answer} (answered${who})`;
+      if (answer === "") return `✓ Answered${who}`;
+      return `${isNo(delivery, outcome) ? "✗" : "✓"} ${answer} (answered${who})`;
     }
     case "dismissed":
       return isSecret ? `✗ Declined${who}` : `✗ Closed${who}`;
@@ -145,4 +149,12 @@ function outcomeLine(delivery: Delivery, outcome: CardOutcome): string {
     case "open":
       return "";
   }
+}
+
+/** The answer of a hand-off or an approval that nothing comes of. */
+function isNo(delivery: Delivery, outcome: CardOutcome): boolean {
+  if (delivery.kind !== "host-card") return false;
+  const [value] = outcome.answer?.values ?? [];
+  const control = delivery.card.controls.find((one) => one.value === value);
+  return value === "cannot" || value === "deny" || control?.style === "danger";
 }

@@ -6,11 +6,19 @@
 import { z } from "zod";
 import type { Log } from "../../engine/index.ts";
 import { createCalls } from "./clients.ts";
+import { commandName } from "./command-name.ts";
 import { problemOf } from "./errors.ts";
 import { toFields, toTexts } from "./json.ts";
-import { type ManifestInput, manifestLink, missingScopes, slackManifest } from "./manifest.ts";
+import { type ManifestInput, manifestLink, missingScopes, scopeUse, slackManifest } from "./manifest.ts";
 
-const tokensSchema = z.object({ botToken: z.string(), appToken: z.string().optional() });
+const tokensSchema = z.object({
+  botToken: z.string().optional(),
+  appToken: z.string().optional(),
+  signingSecret: z.string().optional(),
+  clientId: z.string().optional(),
+  clientSecret: z.string().optional(),
+});
+type Tokens = z.infer<typeof tokensSchema>;
 
 const SILENT: Log = {
   debug: () => undefined,
@@ -38,16 +46,21 @@ export const setup = {
     readonly settings: unknown;
     readonly apiUrl: string;
   }): Promise<readonly SlackFinding[]> {
-    const tokens = tokensSchema.safeParse(bot.settings);
-    if (!tokens.success)
+    const parsed = tokensSchema.safeParse(bot.settings);
+    const tokens: Tokens = parsed.success ? parsed.data : {};
+    const { botToken, appToken, clientId, clientSecret } = tokens;
+    const canBeAdded = clientId !== undefined && clientSecret !== undefined;
+    if (botToken === undefined && !canBeAdded)
       return [{ state: "fault", what: `${bot.botId}: no Slack bot token`, fix: "Set slack.botToken." }];
-    const checks = [checkBotToken(bot.apiUrl, tokens.data.botToken)];
-    if (tokens.data.appToken) checks.push(checkAppToken(bot.apiUrl, tokens.data.appToken));
+    const checks: Promise<readonly SlackFinding[]>[] = [];
+    if (botToken !== undefined) checks.push(checkBotToken(bot.apiUrl, botToken, bot.botId));
+    if (appToken !== undefined) checks.push(checkAppToken(bot.apiUrl, appToken));
+    if (canBeAdded) checks.push(checkClient(bot.apiUrl, clientId, clientSecret));
     return (await Promise.all(checks)).flat();
   },
 };
 
-async function checkBotToken(apiUrl: string, token: string): Promise<readonly SlackFinding[]> {
+async function checkBotToken(apiUrl: string, token: string, botId: string): Promise<readonly SlackFinding[]> {
   try {
     const calls = await createCalls(apiUrl, token, SILENT);
     const answer = toFields(await calls.web("auth.test", {}));
@@ -56,12 +69,47 @@ async function checkBotToken(apiUrl: string, token: string): Promise<readonly Sl
       what: `Slack knows the bot token: ${String(answer.user)} in ${String(answer.team)}`,
     };
     const granted = toTexts(toFields(answer.response_metadata).scopes);
-    const missing = granted.length === 0 ? [] : missingScopes(granted);
-    if (missing.length === 0) return [ok];
-    const fix = "Add them under OAuth & Permissions, then install the app again.";
-    return [ok, { state: "fault", what: `The Slack app lacks the scopes ${missing.join(", ")}`, fix }];
+    return granted.length === 0 ? [ok] : [ok, ...scopeFindings(granted, botId)];
   } catch (error) {
     return [toFault("bot token", "OAuth & Permissions", error)];
+  }
+}
+
+/** What each missing permission stands for, so that nobody has to guess whether it matters. */
+function scopeFindings(granted: readonly string[], botId: string): readonly SlackFinding[] {
+  const findings: SlackFinding[] = [];
+  const missing = missingScopes(granted);
+  if (missing.length > 0) {
+    const uses = missing.map((scope) => `${scope} (${scopeUse(scope)})`).join(", ");
+    const fix = `Add them under OAuth & Permissions (npx parley manifest ${botId} prints the whole list), then install the app again.`;
+    findings.push({ state: "fault", what: `The Slack app lacks the scopes ${uses}`, fix });
+  }
+  if (!granted.includes("commands")) {
+    const fix =
+      "Add the scope commands and the command itself, or make the app from the manifest; then install it again.";
+    findings.push({
+      state: "warning",
+      what: `The Slack app lacks the scope commands: ${commandName(botId)} does not work`,
+      fix,
+    });
+  }
+  return findings;
+}
+
+/** Slack answers a code that does not exist differently when the app itself is known. */
+async function checkClient(apiUrl: string, clientId: string, clientSecret: string): Promise<readonly SlackFinding[]> {
+  const known: SlackFinding = {
+    state: "ok",
+    what: "Slack knows the client id and secret: the app can be added to workspaces",
+  };
+  try {
+    const calls = await createCalls(apiUrl, undefined, SILENT);
+    await calls.web("oauth.v2.access", { client_id: clientId, client_secret: clientSecret, code: "doctor" });
+    return [known];
+  } catch (error) {
+    const { code } = problemOf(error);
+    if (code === "invalid_code" || code === "code_already_used" || code === "bad_redirect_uri") return [known];
+    return [toFault("client id and secret", "Basic Information > App Credentials", error)];
   }
 }
 

@@ -46,7 +46,8 @@ export async function shareFiles(
 ): Promise<Receipt> {
   const before = readProgress(piece.progress);
   if (before.sharing) {
-    const shared = await findShare(bot, piece, target.channelId);
+    // Whoever calls has waited for it already if that was needed; one more look catches what came since.
+    const shared = await lookForShare(bot, before, target.channelId, [0]);
     if (shared) return shared;
   }
   const uploaded = [...before.uploaded];
@@ -64,11 +65,19 @@ export async function shareFiles(
   );
 }
 
-/** The share of an earlier attempt, or null when it did not happen. */
-export async function findShare(bot: SlackBot, piece: Piece, channelId: string): Promise<Receipt | null> {
-  const { uploaded, sharing } = readProgress(piece.progress);
-  const first = uploaded[0];
-  return sharing && first !== undefined ? waitForShare(bot, first, channelId) : null;
+/** The share of an earlier attempt, or null when it did not happen. Waits up to ten seconds for it, because shares appear late. */
+export function findShare(bot: SlackBot, piece: Piece, channelId: string): Promise<Receipt | null> {
+  return lookForShare(bot, readProgress(piece.progress), channelId, POLL_MS);
+}
+
+async function lookForShare(
+  bot: SlackBot,
+  { uploaded, sharing }: Progress,
+  channelId: string,
+  pauses: readonly number[],
+): Promise<Receipt | null> {
+  const [first] = uploaded;
+  return sharing && first !== undefined ? waitForShare(bot, first, channelId, pauses) : null;
 }
 
 function readProgress(progress: unknown): Progress {
@@ -148,10 +157,15 @@ function titleOf(file: FileRef | undefined): string {
 }
 
 /** Sharing is asynchronous: asks until the message is there, at most ten seconds. */
-async function waitForShare(bot: SlackBot, fileId: string, channelId: string): Promise<Receipt | null> {
+async function waitForShare(
+  bot: SlackBot,
+  fileId: string,
+  channelId: string,
+  pauses: readonly number[] = POLL_MS,
+): Promise<Receipt | null> {
   const { clock } = bot.context;
   const until = clock.now() + SHARE_WAIT_MS;
-  for (const pause of POLL_MS) {
+  for (const pause of pauses) {
     const ts = await shareTs(bot, fileId, channelId);
     if (ts !== undefined) return { nativeId: ts, extra: { channel: channelId, file: fileId } };
     if (clock.now() + pause > until) break;

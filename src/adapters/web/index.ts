@@ -29,6 +29,7 @@ export function createWebAdapter(settings: WebAdapterSettings = {}): Adapter {
     platform: PLATFORM,
     maxTextPieces: 1,
     deliverTimeoutMs: DELIVER_TIMEOUT_MS,
+    showsOwnPages: true,
     async start(account, context) {
       hub ??= openHub(context, settings.publicFolder);
       await joinHub(hub, account, context);

@@ -150,7 +150,8 @@ function secretContent(
       text: "A secret can be asked only from the person you are serving, and this turn serves nobody.",
     };
   }
-  const webForm = Boolean(parts.settings.publicUrl) || parts.settings.localLinks;
+  const localForm = parts.settings.localLinks && speaker.adapter.showsOwnPages === true;
+  const webForm = Boolean(parts.settings.publicUrl) || localForm;
   return { ok: true, content: { type: "secret-request", secret: bubble.secret, webForm } };
 }
 

@@ -16,8 +16,11 @@ export interface Outbox {
   nudge(nativeChannel: string): void;
   /** Finds channels with due pieces that nobody nudged for. */
   sweep(): Promise<void>;
-  /** Resolves when all pieces of the entry are closed, or with its state so far after `ms`. */
-  waitClosed(entryId: string, ms: number, signal: AbortSignal): Promise<SendState | null>;
+  /**
+   * Resolves when all pieces of the entry are closed, or with its state so far after `ms`. One that was committed this very moment (`fresh`) cannot
+   * be closed yet, so its state is read only when something has happened.
+   */
+  waitClosed(entryId: string, ms: number, signal: AbortSignal, fresh?: boolean): Promise<SendState | null>;
   /** Waits for running attempts, at most `ms`. */
   stop(ms: number): Promise<void>;
 }
@@ -40,6 +43,9 @@ const MAX_ATTEMPTS = 12;
 const MAX_BACKOFF_MS = 60_000;
 /** An attempt that hangs is given up after the adapter's own limit and this. */
 const GRACE_MS = 2000;
+/** A look-up that is refused (the bot is not connected yet, say) is repeated this long after the attempt, and this often. */
+const LOOK_UP_MS = 120_000;
+const LOOK_AGAIN_MS = 2000;
 
 interface Lane {
   again: boolean;
@@ -64,9 +70,14 @@ export function createOutbox(parts: OutboxParts): Outbox {
 
   const run = async (nativeChannel: string): Promise<void> => {
     let delayMs = 0;
+    // What was nudged for before a look is found by that look; only later nudges need another.
+    const onLook = () => {
+      const lane = lanes.get(nativeChannel);
+      if (lane) lane.again = false;
+    };
     try {
       await Promise.resolve();
-      delayMs = await drainChannel({ ...parts, onClosed: closed }, nativeChannel, stopping.signal);
+      delayMs = await drainChannel({ ...parts, onClosed: closed, onLook }, nativeChannel, stopping.signal);
     } catch (error) {
       parts.log.warn({ nativeChannel, error: String(error) }, "sender interrupted; the sweep will take it up again");
     }
@@ -86,7 +97,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     async sweep() {
       for (const nativeChannel of await parts.store.dueChannels(200)) nudge(nativeChannel);
     },
-    waitClosed: (entryId, ms, signal) => waitClosed(parts, waiting, entryId, ms, signal),
+    waitClosed: (entryId, ms, signal, fresh = false) => waitClosed(parts, waiting, { entryId, ms, fresh }, signal),
     async stop(ms) {
       stopping.abort();
       const running = Promise.all([...lanes.values()].map((lane) => lane.done));
@@ -101,21 +112,20 @@ const POLL_MS = 500;
 async function waitClosed(
   parts: OutboxParts,
   waiting: Map<string, Set<() => void>>,
-  entryId: string,
-  ms: number,
+  { entryId, ms, fresh }: { readonly entryId: string; readonly ms: number; readonly fresh: boolean },
   signal: AbortSignal,
 ): Promise<SendState | null> {
   const end = parts.clock.now() + ms;
-  for (;;) {
+  for (let mayBeClosed = !fresh; ; mayBeClosed = true) {
     const rung = new AbortController();
     const wake = () => rung.abort();
     const set = waiting.get(entryId) ?? new Set();
     waiting.set(entryId, set.add(wake));
     try {
-      const state = await parts.store.sendState(entryId);
+      const state = mayBeClosed ? await parts.store.sendState(entryId) : undefined;
       const left = end - parts.clock.now();
-      if (!state || state.open === 0 || left <= 0 || signal.aborted) return state;
-      await parts.clock.delay(Math.min(POLL_MS, left), AbortSignal.any([rung.signal, signal]));
+      if (state !== undefined && (!state || state.open === 0 || left <= 0 || signal.aborted)) return state;
+      await parts.clock.delay(Math.min(POLL_MS, Math.max(0, left)), AbortSignal.any([rung.signal, signal]));
     } finally {
       set.delete(wake);
       if (set.size === 0) waiting.delete(entryId);
@@ -124,8 +134,13 @@ async function waitClosed(
 }
 
 /** Posts what is due; returns ms until the next piece is due, 0 when there is none. */
-async function drainChannel(parts: OutboxParts, nativeChannel: string, stop: AbortSignal): Promise<number> {
+async function drainChannel(
+  parts: OutboxParts & { readonly onLook: () => void },
+  nativeChannel: string,
+  stop: AbortSignal,
+): Promise<number> {
   while (!stop.aborted) {
+    parts.onLook();
     const claim = await parts.store.claimSender({ nativeChannel, owner: parts.owner, leaseMs: LEASE_MS });
     if (!claim) return 0;
     const next = await parts.store.nextPiece(nativeChannel, claim.takenOver ? attemptLimit(parts, nativeChannel) : 0);
@@ -178,17 +193,33 @@ async function attempt(
   lookUp: boolean,
 ): Promise<PieceClose> {
   const limit = adapter.deliverTimeoutMs + GRACE_MS;
+  const known = lookUp ? await lookFor(parts, adapter, piece, limit) : undefined;
+  if (known) return known;
   try {
-    if (lookUp) {
-      const found = await within(parts.clock, limit, adapter.find(piece));
-      if (found) return { to: "sent", receipt: found };
-    }
     await parts.store.startPiece(claim, piece.id);
     const save = (progress: unknown) => parts.store.saveProgress(claim, piece.id, progress);
     const receipt: Receipt = await within(parts.clock, limit, adapter.deliver(piece, save));
     return { to: "sent", receipt };
   } catch (error) {
     return closeFor(error, piece, lookUp);
+  }
+}
+
+/** What the platform says about an attempt with unknown outcome; undefined = it has not landed. One that cannot be asked has not said no. */
+async function lookFor(
+  parts: OutboxParts,
+  adapter: Adapter,
+  piece: OutboxPiece,
+  limit: number,
+): Promise<PieceClose | undefined> {
+  try {
+    const found = await within(parts.clock, limit, adapter.find(piece));
+    return found ? { to: "sent", receipt: found } : undefined;
+  } catch (error) {
+    const close = closeFor(error, piece, true);
+    const age = parts.clock.now() - (piece.attemptedAt?.getTime() ?? 0);
+    if (close.to !== "failed" || age > LOOK_UP_MS) return close;
+    return { to: "due", delayMs: LOOK_AGAIN_MS, lookUp: true, text: close.text };
   }
 }
 

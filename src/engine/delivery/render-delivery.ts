@@ -105,11 +105,10 @@ export function beginningOf(text: string): string {
   return `${kept.trimEnd()}${fence ? `\n${fence}` : ""}\n\n… The whole text is in the attached file.`;
 }
 
-/** Where the visible character at this place begins; a family of emoji or a letter with its accents is one. */
+/** Where the visible character at this place begins; a family of emoji, a flag or a letter with its accents is one. */
 function characterStart(text: string, at: number): number {
-  const from = Math.max(0, at - 100);
-  const segments = new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text.slice(from, at + 100));
-  return from + (segments.containing(at - from)?.index ?? at - from);
+  const segments = new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text.slice(0, at + 100));
+  return segments.containing(at)?.index ?? at;
 }
 
 /** The sign that closes a code fence left open, or "". A fence ends with at least as many of its own signs and nothing else in the line. */

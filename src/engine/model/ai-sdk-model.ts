@@ -51,12 +51,19 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
   const { name, modelId, provider, clock, modelMs } = options;
   const learned: Learned = { refusesForcedChoice: false, blind: false };
   const contextWindow = contextWindowOf(provider, modelId);
+  // Made once: a client compiles its schemas anew, which costs as much as the rest of a step.
+  let loading: ReturnType<typeof loadLanguageModel> | undefined;
+  const load = () => {
+    loading ??= loadLanguageModel(provider, modelId);
+    return loading;
+  };
   return {
     name,
     contextWindow,
     step: async (request, signal) => {
       if (signal.aborted) return ended(name, "aborted", modelMs);
-      const work = (inner: AbortSignal) => stepInBestManner({ ...options, contextWindow }, learned, request, inner);
+      const work = (inner: AbortSignal) =>
+        stepInBestManner({ ...options, contextWindow, load }, learned, request, inner);
       const result = await withLimits(clock, modelMs, signal, work);
       return typeof result === "string" ? ended(name, result, modelMs) : result;
     },
@@ -91,7 +98,11 @@ async function withLimits(
   }
 }
 
-type Setup = AiSdkModelOptions & { readonly contextWindow: number };
+type Setup = AiSdkModelOptions & {
+  readonly contextWindow: number;
+  /** The provider's client, loaded at the first step. */
+  readonly load: () => ReturnType<typeof loadLanguageModel>;
+};
 
 async function stepInBestManner(
   setup: Setup,
@@ -150,11 +161,11 @@ async function requestStep(
   manner: Manner,
   signal: AbortSignal,
 ): Promise<ModelReply> {
-  const { name, provider, modelId } = setup;
+  const { name, provider } = setup;
   const anthropic = provider.kind === "anthropic";
   const { streamText, stepCountIs } = await import("ai");
   const [model, tools, images] = await Promise.all([
-    loadLanguageModel(provider, modelId),
+    setup.load(),
     describeTools(request, manner, provider.kind === "openai"),
     loadImages(request.messages, setup.readImage, !manner.images),
   ]);

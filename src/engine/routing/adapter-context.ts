@@ -11,9 +11,11 @@ import type { Receive } from "../inbound-event.ts";
 import type { Log, Metrics } from "../log.ts";
 import type { EngineSettings } from "../settings.ts";
 import { hashSecretLink } from "../state/secret-links.ts";
+import type { VaultCipher } from "../state/vault.ts";
 import { type Blobs, MAX_FILE_BYTES, MAX_VIDEO_BYTES } from "../store/blobs.ts";
 import { toFileLabel } from "../store/file-names.ts";
 import type { Store } from "../store/store.ts";
+import { createCredentials } from "./credentials.ts";
 import type { Installations } from "./installations.ts";
 
 /** What contexts are made from. */
@@ -22,6 +24,7 @@ export interface AdapterContextParts {
   readonly blobs: Blobs;
   readonly guardedFetch: GuardedFetch;
   readonly installations: Installations;
+  readonly cipher: VaultCipher;
   readonly settings: EngineSettings;
   readonly receive: Receive;
   readonly routes: AdapterRoute[];
@@ -74,6 +77,7 @@ export function createAdapterContext(
       return { ok: true, file: { ...put.file, name: toFileLabel(facts.name, put.file.ext) } };
     },
     readSecretLink: (token) => readSecretLink(parts, token),
+    ...createCredentials(parts, adapter.platform, account.botId),
   };
 }
 

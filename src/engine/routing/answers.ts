@@ -11,8 +11,8 @@ import type { AnswerEvent, DismissEvent, Reception, SecretEvent, SecretLinkEvent
 import type { MailBody } from "../mail.ts";
 import type { PersonRef, Role } from "../person.ts";
 import type { NewEntry, SealedSecret, TakeIn } from "../store/store.ts";
-import { decideAccess } from "./access.ts";
 import type { MessageCase } from "./message-case.ts";
+import { admit } from "./pairing.ts";
 import type { RouterParts } from "./router-parts.ts";
 
 const USED_LINK = "This link was used already or has expired. Please ask for a new one.";
@@ -41,7 +41,7 @@ export async function receiveAnswer(parts: RouterParts, event: CardEvent): Promi
   const card = await parts.store.readCard(event.cardId);
   if (!card || !belongsHere(parts, card, event)) return refused("This card does not exist any more.");
   const ref = refOf(card, event.conversation);
-  const access = decideAccess(event.from, ref.kind === "direct", parts.settings.access);
+  const access = await admit(parts, event.from, ref.kind === "direct");
   if (!access.allowed) return refused(access.reason);
   if (!mayAnswer(card, event.from.id)) return refused("This question is for somebody else; only they can answer it.");
   if (card.state !== "open") return refused(closedReason(card));

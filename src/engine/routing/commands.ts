@@ -8,12 +8,12 @@ import type { Mention, MessageEvent } from "../inbound-event.ts";
 import { fold, opensWithHandle } from "./addressing.ts";
 
 /** A command people can type. */
-export type Command = "stop" | "status" | "help";
+export type Command = "stop" | "new" | "status" | "memory" | "help";
 
 /** No command is longer than this, with its name, characters. */
 const LONGEST = 120;
 
-const COMMANDS: readonly Command[] = ["stop", "status", "help"];
+const COMMANDS: readonly Command[] = ["stop", "new", "status", "memory", "help"];
 
 /** A command as it was typed. */
 export interface CommandCall {
@@ -35,10 +35,10 @@ export function readCommand(
   const handle = mentioned ? undefined : opensWithHandle(words, bots);
   const bot = mentioned ?? handle?.bot;
   const said = fold(handle?.rest ?? words).replace(bot ? /^[\s,:;]+/u : "", "");
-  const match = /^(!?)(stop|status|help)[\s.!。]*$/u.exec(said);
+  const match = /^(!?)(stop|new|status|memory|help)[\s.!。]*$/u.exec(said);
   const command = COMMANDS.find((name) => name === match?.[2]);
   if (!match || !command) return undefined;
-  // "help" and "status" without "!" are words people say to a bot in earnest.
+  // The others without "!" are words people say to a bot in earnest.
   if (match[1] === "" && !(bot && command === "stop")) return undefined;
   return bot ? { command, botId: bot.botId } : { command };
 }

@@ -17,7 +17,9 @@ export interface HostCards {
   denied(item: MessageCase, reason: string): Promise<void>;
   mailboxFull(item: MessageCase, botIds: readonly string[]): Promise<void>;
   /** `botId` = the bot named with the command; else the one that heard it answers. */
-  commandAnswer(item: MessageCase, command: "status" | "help", botId?: string): Promise<void>;
+  commandAnswer(item: MessageCase, command: "status" | "memory" | "help", botId?: string): Promise<void>;
+  /** A plain line, once per key. */
+  say(item: MessageCase, dedupeKey: string, text: string, botId?: string): Promise<void>;
   stopAnswer(where: StopPlace, text: string): Promise<void>;
 }
 
@@ -68,7 +70,7 @@ export function createHostCards(parts: {
     denied: (item, reason) =>
       say({
         ...about(item),
-        dedupeKey: `denied:${item.installation.id}:${item.event.from.id}:${dayOf(item)}`,
+        dedupeKey: `denied:${item.installation.id}:${item.event.from.id}:${dayOf(item)}:${reason}`,
         text: reason,
       }),
     mailboxFull: async (item, botIds) => {
@@ -79,12 +81,12 @@ export function createHostCards(parts: {
         await say({ ...about(item, botId), dedupeKey: `full:${botId}:${item.key}:${hour}`, text });
       }
     },
-    commandAnswer: (item, command, botId) => {
-      const { installations } = parts;
-      const text =
-        command === "help" ? helpText(about(item, botId).botId, installations) : statusText(item, installations);
-      return say({ ...about(item, botId), dedupeKey: `command:${item.event.dedupeKey}`, text });
+    commandAnswer: async (item, command, botId) => {
+      const place = about(item, botId);
+      const text = await commandText(parts, item, command, place.botId);
+      return say({ ...place, dedupeKey: `command:${item.event.dedupeKey}`, text });
     },
+    say: (item, dedupeKey, text, botId) => say({ ...about(item, botId), dedupeKey, text }),
     stopAnswer: ({ event, ref, key, installation }, text) => {
       const { platformId, opensThread } = event;
       const reply = platformId ? { nativeReplyTo: nativeReplyTo({ event: { platformId, opensThread }, ref }) } : {};
@@ -98,11 +100,40 @@ function dayOf(item: MessageCase): string {
   return item.event.at.toISOString().slice(0, 10);
 }
 
+async function commandText(
+  parts: { readonly store: Store; readonly installations: Installations },
+  item: MessageCase,
+  command: "status" | "memory" | "help",
+  botId: string,
+): Promise<string> {
+  if (command === "help") return helpText(botId, parts.installations);
+  return command === "status" ? statusText(item, parts.installations) : memoryText(parts, item, botId);
+}
+
+/** What is kept, in numbers and names only: never a secret's value. */
+async function memoryText(
+  parts: { readonly store: Store; readonly installations: Installations },
+  item: MessageCase,
+  botId: string,
+): Promise<string> {
+  const name = parts.installations.botName(botId);
+  const count = item.view.conversation?.lastSeq ?? 0;
+  const secrets = await parts.store.listSecrets(item.installation.orgId);
+  const own = secrets.filter((secret) => secret.botId === botId && secret.personId === item.event.from.id);
+  const given = own.map((secret) => `${secret.connector} / ${secret.field}`).join(", ");
+  return [
+    `${name} keeps what was said in this conversation: ${count} ${count === 1 ? "message" : "messages"}. \`!new\` makes it begin anew.`,
+    given
+      ? `Secrets you gave ${name}: ${given}. Their values are shown to nobody.`
+      : `You have given ${name} no secrets.`,
+  ].join("\n");
+}
+
 function helpText(botId: string, installations: Installations): string {
   const name = installations.botName(botId);
   return [
     `Write to ${name} here, or mention @${name} in a channel.`,
-    `\`!stop\` or \`@${name} stop\` stops the work in this conversation · \`!status\` tells what is going on · \`!help\` shows this.`,
+    `\`!stop\` or \`@${name} stop\` stops the work here · \`!new\` begins anew · \`!status\` tells what is going on · \`!memory\` tells what is kept · \`!help\` shows this.`,
   ].join("\n");
 }
 

@@ -10,6 +10,8 @@ import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
 
 const LEASE_MS = 15_000;
+/** Longest wait for connections to close before their leases are given back all the same. */
+const DEAF_MS = 2500;
 /** How often leases are renewed and free ones tried: a lost gateway is replaced within LEASE_MS and this. */
 export const LEASE_EVERY_MS = 4000;
 
@@ -73,6 +75,9 @@ export function createIntakeLeases(parts: {
     async release() {
       released = true;
       const held = all.filter((one) => one.listens);
+      // First deaf, then free: whoever takes over must not find this process still connected.
+      const deaf = Promise.all(held.map((one) => listen(one, false)));
+      await Promise.race([deaf, parts.clock.delay(DEAF_MS)]);
       await Promise.all(held.map((one) => parts.store.releaseLease({ name: one.name, owner: parts.owner })));
     },
   };

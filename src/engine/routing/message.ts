@@ -2,10 +2,10 @@
  * A person's message that may be heard: typed answer to an open widget, mail for the bots it addresses, or chatter kept for context (SPEC I2, C4).
  */
 
+import { createHash } from "node:crypto";
 import { answerFromText, type Card, choiceFromText, mayAnswer } from "../card.ts";
 import { audienceOf } from "../conversation.ts";
 import type { FileRef } from "../file-ref.ts";
-import { newId } from "../ids.ts";
 import type { InboundFile, Reception } from "../inbound-event.ts";
 import type { NewMail, PendingFile, TakeIn } from "../store/store.ts";
 import { addressedBots } from "./addressing.ts";
@@ -32,7 +32,7 @@ export async function takeMessage(parts: RouterParts, item: MessageCase): Promis
     parts.queue.ring(sessionId, rank);
     parts.queue.signal(sessionId, "steer");
   }
-  if (woken.length > 0 && dismissedBy(item).length > 0) parts.onSettleOwed();
+  if (movedOnFrom(item, woken).some(closesWhenPassed)) parts.onSettleOwed();
   if (result.full.length > 0) await parts.hostCards.mailboxFull(item, result.full);
   return woken.length > 0 ? { status: "accepted" } : IGNORED;
 }
@@ -63,8 +63,7 @@ function dedupeKeyOf({ event, onlyBot }: MessageCase, woken: readonly string[]):
 function intake(parts: RouterParts, item: MessageCase, woken: readonly string[]): TakeIn {
   const { event, ref } = item;
   const audience = audienceOf(ref, event.from.id);
-  const moved = woken.length > 0 ? cardsMovedOnFrom(item) : [];
-  const dismiss = dismissedBy(item);
+  const moved = movedOnFrom(item, woken);
   const uploads = event.files.map((file) => uploadOf(item, file, audience));
   return {
     dedupeKey: dedupeKeyOf(item, woken),
@@ -85,20 +84,23 @@ function intake(parts: RouterParts, item: MessageCase, woken: readonly string[])
     },
     files: uploads.flatMap((upload) => upload.pending ?? []),
     wake: woken.map((botId) => wakeOf(parts, item, botId, personMail(parts, item, audience, botId))),
-    skip: moved.filter((id) => !dismiss.includes(id)),
-    dismiss: woken.length > 0 ? dismiss : [],
+    skip: moved.filter((card) => !closesWhenPassed(card)).map((card) => card.id),
+    dismiss: moved.filter(closesWhenPassed).map((card) => card.id),
     mailLimit: parts.settings.limits.mailPerSession,
   };
 }
 
-/** A file of the message: bytes our own web server has already, or a row whose bytes are fetched after the acknowledgement (SPEC W8). */
+/**
+ * A file of the message: bytes our own web server has already, or a row whose bytes are fetched after the acknowledgement (SPEC W8). Its id is the same
+ * in every copy of the message.
+ */
 function uploadOf(
   item: MessageCase,
   file: InboundFile,
   audience: string,
 ): { readonly ref: FileRef; readonly pending?: PendingFile } {
   if (file.stored) return { ref: file.stored };
-  const id = newId("fil");
+  const id = `fil_${createHash("sha256").update(`${item.event.dedupeKey}\n${file.platformFileId}`).digest("hex").slice(0, 32)}`;
   const facts = { name: file.name, ...(file.mediaType ? { mediaType: file.mediaType } : {}), size: file.size ?? 0 };
   const source = { platform: item.ref.platform, installationId: item.installation.id, file };
   return {
@@ -109,10 +111,7 @@ function uploadOf(
 
 function personMail(parts: RouterParts, item: MessageCase, audience: string, botId: string): NewMail {
   const { event } = item;
-  const moved = cardsMovedOnFrom(item);
-  const prompts = item.view.openCards
-    .filter((card) => moved.includes(card.id) && card.botId === botId)
-    .flatMap(promptOf);
+  const prompts = movedOnFrom(item, [botId]).flatMap(promptOf);
   const movedOn = prompts.length > 0 ? { movedOnFrom: prompts } : {};
   return {
     kind: "person",
@@ -188,16 +187,13 @@ function promptOf(card: Card): string[] {
   return card.spec.kind === "secret" ? [card.spec.secret.label] : [];
 }
 
-function cardsMovedOnFrom(item: MessageCase): readonly string[] {
+/** Open questions to this person that a message to these bots passes over (SPEC C4); a question is passed over once, and only when its bot hears of it. */
+function movedOnFrom(item: MessageCase, woken: readonly string[]): readonly Card[] {
   return item.view.openCards
     .filter((card) => (card.kind === "widget" || card.kind === "secret") && !card.skipped)
-    .filter((card) => card.allowed.includes(item.event.from.id))
-    .map((card) => card.id);
+    .filter((card) => woken.includes(card.botId) && card.allowed.includes(item.event.from.id));
 }
 
-function dismissedBy(item: MessageCase): readonly string[] {
-  const moved = cardsMovedOnFrom(item);
-  return item.view.openCards
-    .filter((card) => moved.includes(card.id) && card.spec.kind === "widget" && card.spec.widget.dismissOnMoveOn)
-    .map((card) => card.id);
+function closesWhenPassed(card: Card): boolean {
+  return card.spec.kind === "widget" && card.spec.widget.dismissOnMoveOn;
 }

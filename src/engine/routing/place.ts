@@ -17,8 +17,11 @@ export interface MessagePlace {
   readonly view: PlaceView;
 }
 
+/** What decides about a place. */
+type Placed = Pick<MessageEvent, "dedupeKey" | "installationId" | "conversation" | "opensThread">;
+
 /** One query; a second one only when the channel's reply mode differs from today's setting. */
-export async function readPlace(parts: RouterParts, event: MessageEvent): Promise<MessagePlace> {
+export async function readPlace(parts: RouterParts, event: Placed): Promise<MessagePlace> {
   const read = async (ref: ConversationRef) => {
     const key = conversationKey(ref);
     const view = await parts.store.readPlace({
@@ -36,7 +39,7 @@ export async function readPlace(parts: RouterParts, event: MessageEvent): Promis
 }
 
 /** A top-level channel message belongs to the thread its answer opens, unless the channel answers inline (SPEC I4). */
-function placeOf(event: MessageEvent, mode: "thread" | "channel"): ConversationRef {
+function placeOf(event: Placed, mode: "thread" | "channel"): ConversationRef {
   const { conversation } = event;
   if (conversation.kind !== "channel" || mode !== "thread" || !event.opensThread) return conversation;
   return { ...conversation, kind: "thread", threadId: event.opensThread };

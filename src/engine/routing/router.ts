@@ -13,13 +13,13 @@ import type {
   Receive,
   Reception,
 } from "../inbound-event.ts";
-import { decideAccess } from "./access.ts";
 import { addressedBots } from "./addressing.ts";
 import { amendEvent } from "./amendments.ts";
 import { receiveAnswer } from "./answers.ts";
 import { readCommand } from "./commands.ts";
 import { ignoredIntake, takeMessage } from "./message.ts";
 import type { MessageCase } from "./message-case.ts";
+import { admit, pair, readPairing } from "./pairing.ts";
 import { botsHere, type MessagePlace, readPlace, replyModeOf } from "./place.ts";
 import type { RouterParts } from "./router-parts.ts";
 import { runCommand, stopConversation } from "./stop.ts";
@@ -67,7 +67,7 @@ async function receiveMessage(parts: RouterParts, event: MessageEvent): Promise<
   const bots = botsHere(place.view, installation, parts.installations);
   const direct = place.ref.kind === "direct";
   const command = late ? undefined : readCommand(event, bots);
-  const access = decideAccess(event.from, direct, parts.settings.access);
+  const access = await admit(parts, event.from, direct);
   const item: MessageCase = {
     event,
     ...place,
@@ -77,8 +77,18 @@ async function receiveMessage(parts: RouterParts, event: MessageEvent): Promise<
     ...late,
   };
   if (!access.allowed) return refuse(parts, item, access);
+  const code = direct ? readPairing(event.text) : undefined;
+  if (code) return answerPairing(parts, item, code);
   if (command) return runCommand(parts, item, command);
   return takeMessage(parts, item);
+}
+
+async function answerPairing(parts: RouterParts, item: MessageCase, code: string): Promise<Reception> {
+  const result = await parts.store.takeIn({ ...ignoredIntake(parts, item), outcome: "stored" });
+  if (result.status !== "stored") return { status: "duplicate" };
+  const text = await pair(parts, code, item.event.from, item.role);
+  await parts.hostCards.say(item, `pair:${item.event.dedupeKey}`, text);
+  return { status: "accepted" };
 }
 
 /**
@@ -123,19 +133,13 @@ async function refuse(
 async function noteReaction(parts: RouterParts, event: ReactionEvent): Promise<Reception> {
   const installation = parts.installations.get(event.installationId);
   if (!installation || parts.installations.isOurs(event.from, installation)) return IGNORED;
-  const key = conversationKey(event.conversation);
-  const view = await parts.store.readPlace({
-    dedupeKey: event.dedupeKey,
-    conversationKey: key,
-    ref: event.conversation,
-    installationId: event.installationId,
-  });
+  const { ref, key, view } = await readPlace(parts, event);
   const direct = event.conversation.kind === "direct";
-  if (view.sessions.length === 0 || !decideAccess(event.from, direct, parts.settings.access).allowed) return IGNORED;
+  if (view.sessions.length === 0 || !(await admit(parts, event.from, direct)).allowed) return IGNORED;
   const result = await parts.store.takeIn({
     dedupeKey: event.dedupeKey,
     outcome: "stored",
-    ref: event.conversation,
+    ref,
     conversationKey: key,
     person: event.from,
     entry: {

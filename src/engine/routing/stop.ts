@@ -16,6 +16,7 @@ import type { RouterParts } from "./router-parts.ts";
 export async function runCommand(parts: RouterParts, item: MessageCase, call: CommandCall): Promise<Reception> {
   if (item.view.sessions.length === 0 && item.ref.kind !== "direct" && !call.botId) return { status: "ignored" };
   if (call.command === "stop") return stopTyped(parts, item, call.botId);
+  if (call.command === "new") return startOver(parts, item, call.botId);
   const result = await parts.store.takeIn({
     ...ignoredIntake(parts, item),
     outcome: "stored",
@@ -23,6 +24,22 @@ export async function runCommand(parts: RouterParts, item: MessageCase, call: Co
   });
   if (result.status === "duplicate") return { status: "duplicate" };
   await parts.hostCards.commandAnswer(item, call.command, call.botId);
+  return { status: "accepted" };
+}
+
+/** Begins the conversation anew for its bots (SPEC X4); work under way is not interrupted, it says so. */
+async function startOver(parts: RouterParts, item: MessageCase, botId: string | undefined): Promise<Reception> {
+  const { first, busy } = await parts.store.startOver({
+    dedupeKey: item.event.dedupeKey,
+    conversationKey: item.key,
+    ...(botId ? { botId } : {}),
+  });
+  if (!first) return { status: "duplicate" };
+  const text =
+    busy > 0
+      ? "Something is still running here, so it was left as it is. Type `!stop` first, then `!new`."
+      : "A new conversation begins here: what was said before stays in the channel, but is no longer taken into account.";
+  await parts.hostCards.say(item, `new:${item.event.dedupeKey}`, text, botId);
   return { status: "accepted" };
 }
 

@@ -3,7 +3,7 @@
  * Date. Null becomes absent. Sequence numbers of mail and pieces (BIGINT) only order rows and never leave the store.
  */
 import type { Piece, Place } from "../adapter.ts";
-import type { Bot, Installation } from "../bot.ts";
+import type { Bot, Installation, Persona } from "../bot.ts";
 import type { Card, CardAnswer, CardKind, CardSpec, CardState } from "../card.ts";
 import type { Channel, Conversation, ConversationKind, ReplyMode, Route } from "../conversation.ts";
 import type { FileRef } from "../file-ref.ts";
@@ -47,7 +47,14 @@ export function botOf(row: BotRow): Bot {
 /** An installation, with the names of its account joined in. */
 export function installationOf(row: InstallationRow): Installation {
   const { id, botId, platform, appId, workspaceId, orgId, botUserId, otherIds } = row;
-  return { id, botId, platform, appId, workspaceId, orgId, botUserId, otherIds };
+  const persona = personaOf(row.persona);
+  return { id, botId, platform, appId, workspaceId, orgId, botUserId, otherIds, ...(persona ? { persona } : {}) };
+}
+
+function personaOf(value: unknown): Persona | undefined {
+  const { name, icon } = (value ?? {}) as Partial<Record<keyof Persona, unknown>>;
+  if (typeof name !== "string" || name === "") return undefined;
+  return typeof icon === "string" ? { name, icon } : { name };
 }
 
 /** A conversation; the channel id is empty for places without a platform. */

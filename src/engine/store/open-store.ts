@@ -5,7 +5,6 @@
 
 import pg from "pg";
 import type { Log } from "../log.ts";
-import { freeDeadClaims } from "./dead-claims.ts";
 import { openEmbeddedDatabase } from "./embedded.ts";
 import { applyMigrations } from "./migrate.ts";
 import { serverPoolOptions } from "./pool.ts";
@@ -44,7 +43,6 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
   try {
     const { applied } = await applyMigrations(pool);
     if (applied.length > 0) log.info({ applied }, "database migrated");
-    if (embedded) await freeDeadClaims(pool);
     if (embedded) await takeOverAll(pool);
     const store = await createPrismaStore({ pool, log });
     return {

@@ -27,6 +27,8 @@ export interface InstallationRow {
   orgId: string;
   botUserId: string;
   otherIds: string[];
+  /** `Persona`, when the app is shared. */
+  persona: unknown;
 }
 
 /** Table Conversation. */

@@ -16,7 +16,7 @@ WITH mark AS (
   SELECT s."id", c."lastSeq",
     EXISTS (SELECT 1 FROM "Turn" t WHERE t."sessionId" = s."id" AND t."status" IN ('running', 'settling')) AS "busy"
   FROM "Session" s JOIN "Conversation" c ON c."key" = s."conversationKey"
-  WHERE s."conversationKey" = $2 AND EXISTS (SELECT 1 FROM mark)
+  WHERE s."conversationKey" = $2 AND ($3::text IS NULL OR s."botId" = $3) AND EXISTS (SELECT 1 FROM mark)
 ), renewed AS (
   UPDATE "Session" s SET "stateHead" = NULL, "teammates" = NULL, "cycle" = s."cycle" + 1, "cursor" = p."lastSeq", "updatedAt" = now()
   FROM place p WHERE p."id" = s."id" AND NOT p."busy" RETURNING s."id"
@@ -31,10 +31,11 @@ UPDATE "Session" SET "teammates" = coalesce("teammates", $4) WHERE "id" = $1 AND
 /** The operations on sessions. */
 export function createSessionOperations({ query }: Database): SessionOperations {
   return {
-    async startOver({ dedupeKey, conversationKey }) {
+    async startOver({ dedupeKey, conversationKey, botId }) {
       const [row] = await query<{ first: boolean; renewed: number; busy: number }>(startOver, [
         dedupeKey,
         conversationKey,
+        botId ?? null,
       ]);
       return row ?? { first: false, renewed: 0, busy: 0 };
     },

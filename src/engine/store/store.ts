@@ -108,6 +108,7 @@ export interface Store {
   startOver(input: {
     dedupeKey: string;
     conversationKey: string;
+    botId?: string;
   }): Promise<{ readonly first: boolean; readonly renewed: number; readonly busy: number }>;
   addContext(conversationKey: string, entries: readonly NewEntry[]): Promise<void>;
   setChannelMembers(

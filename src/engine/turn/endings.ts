@@ -49,6 +49,8 @@ function outcomeOf(end: LoopEnd): TurnOutcome {
       return "stopped";
     case "unanswered":
       return "silent";
+    case "interrupted":
+      return "failed";
     default:
       return end.end;
   }
@@ -62,6 +64,8 @@ function hostCardOf(run: TurnRun, end: LoopEnd): HostCard | undefined {
       // In a conversation between bots the card becomes mail for the one that asked (SPEC A2: reported to the sender).
       if (run.kind === "peer") return plainCard(failureText(run.bot.name, end.reply));
       return owesAnswer(run) ? retryCard(failureText(run.bot.name, end.reply)) : undefined;
+    case "interrupted":
+      return owesMore(run) ? retryCard(`${run.bot.name} was interrupted again and again and gave this up.`) : undefined;
     case "cancelled":
       return run.kind === "peer" ? undefined : plainCard("Stopped.");
     case "cap":
@@ -73,13 +77,18 @@ function hostCardOf(run: TurnRun, end: LoopEnd): HostCard | undefined {
   }
 }
 
+/** False when the last thing the turn did was to send a message: most likely that was all. */
+function owesMore(run: TurnRun): boolean {
+  return owesAnswer(run) && (run.progress.bubbles === 0 || run.progress.workAfterSend);
+}
+
 function failureText(name: string, reply: Extract<ModelReply, { ok: false }>): string {
   switch (reply.problem) {
     case "not-configured":
     case "auth":
       return `${name} cannot think right now: the language model is not set up correctly. An administrator can find the reason in the log.`;
     case "context-overflow":
-      return `${name} could not answer: this conversation has become too long for its language model.`;
+      return `${name} could not answer: this conversation has become too long for its language model. Type \`!new\` to begin anew.`;
     case "refused":
       return `${name} could not answer: the language model declined this request.`;
     default:

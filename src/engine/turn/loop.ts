@@ -18,11 +18,11 @@ import { modelTools, SEND_TOOL } from "./tool-set.ts";
 import { entriesOf, inputFor, unseenBefore } from "./turn-input.ts";
 import { applyNodes, owesAnswer, type TurnRun, toolsOf } from "./turn-run.ts";
 
-/** How the loop ended. `failed` carries the model's last failure. */
+/** How the loop ended. `failed` carries the model's last failure; `interrupted` = lost with its process so often that it is given up. */
 export type LoopEnd =
   | { readonly end: "sent" | "reacted" | "silent" | "waiting" | "unanswered" }
   | { readonly end: "cap"; readonly text: string }
-  | { readonly end: "cancelled" }
+  | { readonly end: "cancelled" | "interrupted" }
   | { readonly end: "failed"; readonly reply: Extract<ModelReply, { ok: false }> };
 
 /** Runs until the turn ends or is cancelled. */
@@ -163,9 +163,10 @@ async function askModel(run: TurnRun): Promise<LoopEnd | undefined> {
   };
   const node = nextNode(run.session.id, run.head, "reply", message);
   const step = run.step + 1;
-  const commit = { turnId: run.turn.id, step, node, calls: reply.calls, progress: run.progress };
-  await run.parts.store.commitReply(run.claim, commit);
+  const progress = { ...run.progress, attemptsAtReply: run.turn.attempts };
+  await run.parts.store.commitReply(run.claim, { turnId: run.turn.id, step, node, calls: reply.calls, progress });
   applyNodes(run, [node]);
+  run.progress = progress;
   run.step = step;
   run.calls = reply.calls.map((call, index) => ({ index, call, state: "pending" }));
   return undefined;

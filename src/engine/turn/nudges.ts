@@ -44,7 +44,9 @@ export function decideEnd(progress: TurnProgress, owesAnswer: boolean): EndDecis
   if (!owesAnswer || progress.reacted) return { do: "end" };
   if (progress.bubbles > 0) {
     if (!progress.workAfterSend || progress.closingTried) return { do: "end" };
-    return { do: "remind", kind: "unfinished", progress: { ...progress, closingTried: true } };
+    // Without work since then it is a newer message that has got no answer.
+    const kind = progress.callsSinceSend > 0 ? "unfinished" : "unanswered";
+    return { do: "remind", kind, progress: { ...progress, closingTried: true } };
   }
   if (progress.silentTries === 0)
     return { do: "remind", kind: "unanswered", progress: { ...progress, silentTries: 1 } };

@@ -70,7 +70,8 @@ function invalidArguments(call: ModelCall): ToolResult {
   };
 }
 
-async function execute(run: TurnRun, stored: StoredCall, tool: Tool, input: unknown): Promise<ToolResult> {
+/** Undefined when the process is going away in the middle of it: the call stays without a result, and whoever goes on decides about it. */
+async function execute(run: TurnRun, stored: StoredCall, tool: Tool, input: unknown): Promise<ToolResult | undefined> {
   const limit = tool.timeoutMs ?? run.parts.settings.limits.toolMs;
   const over = new AbortController();
   const late = new AbortController();
@@ -80,8 +81,9 @@ async function execute(run: TurnRun, stored: StoredCall, tool: Tool, input: unkn
     const text = `${tool.name} took longer than its limit of ${Math.round(limit / 1000)} s and was cut off.`;
     return { ok: false, text };
   });
-  const stopped = new Promise<ToolResult>((resolve) => {
-    const stop = () => resolve({ ok: false, text: `${tool.name} was interrupted because the turn was stopped.` });
+  const interrupted = { ok: false, text: `${tool.name} was interrupted because the turn was stopped.` };
+  const stopped = new Promise<ToolResult | undefined>((resolve) => {
+    const stop = () => resolve(run.control.why() === "stop" ? interrupted : undefined);
     if (run.control.cancel.aborted) stop();
     else run.control.cancel.addEventListener("abort", stop, { once: true, signal: over.signal });
   });

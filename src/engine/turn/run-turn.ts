@@ -19,8 +19,8 @@ import { authorityOf, firstBatch } from "./take-mail.ts";
 import { entriesOf, newestPersonCount, routeAfter, unseenBefore } from "./turn-input.ts";
 import { applyNodes, newProgress, placeOf, type TurnControl, type TurnParts, type TurnRun } from "./turn-run.ts";
 
-/** A turn that was lost this often is given up with an apology instead of being tried for ever. */
-const MAX_ATTEMPTS = 8;
+/** A turn that was lost this often without getting on is given up with an apology instead of being tried for ever. */
+const MAX_ATTEMPTS = 12;
 const HISTORY_LIMIT = 30;
 const HISTORY_MS = 8000;
 const STATUS_EVERY_MS = 60_000;
@@ -47,7 +47,7 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     : await begin(parts, claim, control, { ...view, teammates }, adapter);
   const status = keepStatus(run);
   try {
-    const end = run.turn.attempts > MAX_ATTEMPTS ? givenUp() : await runLoop(run);
+    const end = isGivenUp(run) ? ({ end: "interrupted" } as const) : await runLoop(run);
     await conclude(run, end);
   } finally {
     status.stop();
@@ -55,11 +55,8 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
   return true;
 }
 
-function givenUp(): LoopEnd {
-  return {
-    end: "failed",
-    reply: { ok: false, model: "", problem: "unavailable", text: "the turn was interrupted too often" },
-  };
+function isGivenUp({ turn, progress }: TurnRun): boolean {
+  return turn.attempts - (progress.attemptsAtReply ?? 0) > MAX_ATTEMPTS;
 }
 
 /** The directory as it is now becomes this cycle's (SPEC X4). */
@@ -85,6 +82,9 @@ async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
       { turnId: run.turn.id, botId: run.bot.id, model, problem, text: run.parts.mask(text) },
       "model failed",
     );
+  }
+  if (end.end === "interrupted") {
+    run.parts.log.error({ turnId: run.turn.id, botId: run.bot.id, attempts: run.turn.attempts }, "turn given up");
   }
   await settleSends(run);
   await finish(run, end);
@@ -120,7 +120,7 @@ async function resume(
 ): Promise<TurnRun> {
   const attempts = await parts.store.resumeTurn(claim, turn.id);
   parts.log.warn({ turnId: turn.id, botId: view.bot.id, attempts }, "turn taken up again");
-  const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
+  const nodes = await stateOf(parts, view);
   const run = baseRun(parts, claim, control, view, { ...turn, attempts }, adapter, [...view.taken]);
   return {
     ...run,
@@ -128,6 +128,11 @@ async function resume(
     head: view.session.stateHead ?? null,
     calls: [...view.calls],
   };
+}
+
+/** What the model has seen and said so far in this cycle. */
+async function stateOf(parts: TurnParts, { session }: SessionView): Promise<readonly StateNode[]> {
+  return session.stateHead ? parts.store.loadState(session.id, session.stateHead) : [];
 }
 
 function baseRun(
@@ -170,7 +175,7 @@ async function begin(
 ): Promise<TurnRun> {
   const mail = firstBatch(view.due);
   await loadContext(parts, view, adapter, mail);
-  const entries = await entriesOf(parts, mail, control.cancel);
+  const [entries, nodes] = await Promise.all([entriesOf(parts, mail, control.cancel), stateOf(parts, view)]);
   const personCount = newestPersonCount(entries, view.conversation.personCount);
   const first = await firstInput(parts, view, mail, entries);
   // The input is committed with the turn: a turn found after a crash always has something to read.
@@ -183,7 +188,6 @@ async function begin(
     nodes: [first.node],
     cursor: first.cursor,
   });
-  const nodes = view.session.stateHead ? await parts.store.loadState(view.session.id, view.session.stateHead) : [];
   const run = baseRun(parts, claim, control, view, turn, adapter, [...mail]);
   run.messages = nodes.map((node) => node.message);
   applyNodes(run, [first.node]);

@@ -73,7 +73,8 @@ async function send(run: TurnRun, index: number, bubble: Bubble, signal: AbortSi
 export async function awaitReceipt(run: TurnRun, entryId: string, before?: TurnProgress): Promise<ToolResult> {
   const { outbox, settings } = run.parts;
   outbox.nudge(nativeChannelOf(placeOf(run)));
-  const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel);
+  const fresh = before !== undefined;
+  const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel, fresh);
   if (!state || state.open > 0) run.openSends.push(entryId);
   return receiptText(state, run, before);
 }

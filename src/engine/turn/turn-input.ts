@@ -21,7 +21,7 @@ export interface TurnInput {
   readonly cursor: number;
   readonly authority: Authority;
   readonly route: Route;
-  readonly progress: Pick<TurnProgress, "personCount" | "callsSinceSend" | "reminded" | "silentTries" | "closingTried">;
+  readonly progress: Partial<TurnProgress>;
 }
 
 /** How long a turn waits for a file that is still being fetched (SPEC W8). */
@@ -65,13 +65,25 @@ export function inputFor(
     cursor: before.cursor,
     authority: joinAuthority(run.turn.authority, authorityOf(mail)),
     route: routeAfter(run.turn.route, mail),
-    progress: {
-      personCount: newestPersonCount(entries, run.progress.personCount),
-      callsSinceSend: 0,
-      reminded: [],
-      silentTries: 0,
-      closingTried: false,
-    },
+    progress: afterJoin(newestPersonCount(entries, run.progress.personCount)),
+  };
+}
+
+/**
+ * A new message is owed an answer of its own: it may be the same words as the one before ("Done."), and a turn that spoke earlier may not end
+ * without looking at it once more (SPEC M12, M13).
+ */
+export function afterJoin(personCount: number): Partial<TurnProgress> {
+  return {
+    personCount,
+    said: [],
+    refusedInRow: 0,
+    callsSinceSend: 0,
+    workAfterSend: true,
+    reacted: false,
+    reminded: [],
+    silentTries: 0,
+    closingTried: false,
   };
 }
 

@@ -86,17 +86,22 @@ export function signUrl(world: World, url: string, now = Date.now()): string {
 }
 
 function signature(bare: string, ex: string, is: string): string {
-  return createHmac("sha256", "cdn").update(`${new URL(bare).pathname}|${ex}|${is}`).digest("hex");
+  return createHmac("sha256", "cdn")
+    .update(`${new URL(bare).pathname}|${ex}|${is}`)
+    .digest("hex");
 }
 
-/** Answers a download. */
-export function serveFile(world: World, { url, response }: Arrived): void {
+/** Answers a download; gives the status. */
+export function serveFile(world: World, { url, response }: Arrived): number {
   const [, , , id = ""] = url.pathname.split("/");
   const file = world.files.get(id);
   const ex = url.searchParams.get("ex") ?? "";
   const good = signature(`${world.base}${url.pathname}`, ex, url.searchParams.get("is") ?? "");
   const valid = url.searchParams.get("hm") === good && Number.parseInt(ex, 16) * 1000 > Date.now();
-  if (!file || file.gone || !valid) return sendText(response, 404, "This content is no longer available.");
+  if (!file || file.gone || !valid) {
+    sendText(response, 404, "This content is no longer available.");
+    return 404;
+  }
   const type = file.type === "" ? "application/octet-stream" : file.type;
   response.writeHead(200, {
     "content-type": type,
@@ -104,4 +109,5 @@ export function serveFile(world: World, { url, response }: Arrived): void {
     "content-disposition": `attachment; filename="${file.name}"`,
   });
   response.end(file.bytes);
+  return 200;
 }

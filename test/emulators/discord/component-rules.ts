@@ -49,10 +49,18 @@ export function checkComponents(
 function checkTotals(complain: Complain, list: readonly unknown[]): boolean {
   const count = walkComponents(list).length;
   if (count > MAX_COMPONENTS)
-    complain("components", "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED", `The total number of components exceeds ${MAX_COMPONENTS}`);
+    complain(
+      "components",
+      "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED",
+      `The total number of components exceeds ${MAX_COMPONENTS}`,
+    );
   const shown = shownTexts(list).join("");
   if (codePoints(shown) > MAX_TEXT)
-    complain("components", "COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED", `The total displayable text size exceeds maximum size of ${MAX_TEXT}`);
+    complain(
+      "components",
+      "COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED",
+      `The total displayable text size exceeds maximum size of ${MAX_TEXT}`,
+    );
   return Buffer.byteLength(shown) > MAX_TEXT_BYTES;
 }
 
@@ -74,7 +82,7 @@ export function checkComponent(form: ComponentForm, item: unknown, at: string, a
     complain(at, "MODEL_TYPE_CONVERT", "Only dictionaries may be used in a ModelType");
     return;
   }
-  if (item.type === undefined) return isRequired(complain, `${at}.type`);
+  if (item.type === undefined) isRequired(complain, `${at}.type`);
   if (!allowed.includes(Number(item.type))) {
     complain(`${at}.type`, "UNION_TYPE_CHOICES", `Value of field "type" must be one of (${allowed.join(", ")},).`);
     return;
@@ -118,8 +126,8 @@ function checkSection(form: ComponentForm, item: Fields, at: string): void {
   for (const [index, part] of texts.entries())
     checkComponent(form, part, `${at}.components.${index}`, [COMPONENT.text]);
   const { accessory } = item;
-  if (!isFields(accessory)) return isRequired(complain, `${at}.accessory`);
-  if (accessory.type === COMPONENT.button) checkButton(form, accessory, `${at}.accessory`);
+  if (!isFields(accessory)) isRequired(complain, `${at}.accessory`);
+  else if (accessory.type === COMPONENT.button) checkButton(form, accessory, `${at}.accessory`);
   else if (accessory.type === COMPONENT.thumbnail) checkPicture(form, accessory, `${at}.accessory`);
   else complain(`${at}.accessory.type`, "UNION_TYPE_CHOICES", 'Value of field "type" must be one of (2, 11).');
 }
@@ -143,11 +151,18 @@ function checkFile(form: ComponentForm, item: Fields, at: string): void {
 
 function checkMedia({ complain, fileNames }: ComponentForm, value: unknown, at: string, uploadsOnly: boolean): void {
   const { url } = asFields(value);
-  if (url === undefined || url === null) return isRequired(complain, `${at}.url`);
+  if (url === undefined || url === null) {
+    isRequired(complain, `${at}.url`);
+    return;
+  }
   const name = /^attachment:\/\/(.*)$/s.exec(asText(url))?.[1];
   if (name !== undefined) {
     if (!fileNames.has(name))
-      complain(`${at}.url`, "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND", `The referenced attachment ${name} was not found`);
+      complain(
+        `${at}.url`,
+        "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND",
+        `The referenced attachment ${name} was not found`,
+      );
   } else if (uploadsOnly) {
     complain(`${at}.url`, "URL_TYPE_INVALID_SCHEME", "Scheme must be one of ('attachment').");
   } else {
@@ -157,7 +172,11 @@ function checkMedia({ complain, fileNames }: ComponentForm, value: unknown, at: 
 
 function checkContainer(form: ComponentForm, item: Fields, at: string): void {
   const { complain } = form;
-  const parts = checkList(complain, `${at}.components`, item.components, { min: 1, max: MAX_COMPONENTS, required: true });
+  const parts = checkList(complain, `${at}.components`, item.components, {
+    min: 1,
+    max: MAX_COMPONENTS,
+    required: true,
+  });
   checkInteger(complain, `${at}.accent_color`, item.accent_color, { min: 0, max: 0xffffff });
   checkBoolean(complain, `${at}.spoiler`, item.spoiler);
   for (const [index, part] of parts.entries())

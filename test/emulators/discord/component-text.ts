@@ -67,18 +67,24 @@ export function shownTexts(list: unknown): string[] {
     .map((item) => asText(item.content));
 }
 
+/** A picture or file in components. */
+export interface Media {
+  readonly url: string;
+  readonly description: string;
+  readonly kind: "image" | "file" | "thumbnail";
+}
+
 /** Every media address in use, with its description. */
-export function mediaIn(list: unknown): { url: string; description: string; kind: "image" | "file" | "thumbnail" }[] {
-  return walkComponents(list).flatMap((item) => {
-    if (item.type === COMPONENT.thumbnail) return [mediaOf(item, "thumbnail" as const)];
-    if (item.type === COMPONENT.file)
-      return [{ url: asText(asFields(item.file).url), description: "", kind: "file" as const }];
+export function mediaIn(list: unknown): Media[] {
+  return walkComponents(list).flatMap((item): Media[] => {
+    if (item.type === COMPONENT.thumbnail) return [mediaOf(item, "thumbnail")];
+    if (item.type === COMPONENT.file) return [{ url: asText(asFields(item.file).url), description: "", kind: "file" }];
     if (item.type !== COMPONENT.gallery) return [];
-    return asList(item.items).map((entry) => mediaOf(asFields(entry), "image" as const));
+    return asList(item.items).map((entry) => mediaOf(asFields(entry), "image"));
   });
 }
 
-function mediaOf<K extends string>(item: Fields, kind: K) {
+function mediaOf(item: Fields, kind: Media["kind"]): Media {
   return { url: asText(asFields(item.media).url), description: asText(item.description), kind };
 }
 
@@ -108,19 +114,4 @@ function optionOf(option: Fields) {
     description: asText(option.description),
     chosen: option.default === true,
   };
-}
-
-/** A copy in which every component has its number, as Discord returns them. */
-export function withIds(list: readonly unknown[]): Fields[] {
-  const copy = structuredClone(list) as Fields[];
-  const all = walkComponents(copy);
-  const used = new Set(all.map((item) => item.id).filter((id) => typeof id === "number" && id > 0));
-  let next = 1;
-  for (const item of all) {
-    if (typeof item.id === "number" && item.id > 0) continue;
-    while (used.has(next)) next += 1;
-    item.id = next;
-    used.add(next);
-  }
-  return copy;
 }

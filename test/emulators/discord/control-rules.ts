@@ -81,9 +81,17 @@ function checkRange(
   const min = Number(item.min_values ?? 1);
   const max = Number(item.max_values ?? 1);
   if (min > max)
-    complain(`${at}.min_values`, "SELECT_COMPONENT_MIN_VALUES_GREATER_THAN_MAX", "min_values must not exceed max_values");
+    complain(
+      `${at}.min_values`,
+      "SELECT_COMPONENT_MIN_VALUES_GREATER_THAN_MAX",
+      "min_values must not exceed max_values",
+    );
   if (options !== null && options > 0 && (max > options || min > options))
-    complain(`${at}.max_values`, "SELECT_COMPONENT_MAX_VALUES_GREATER_THAN_OPTIONS", `max_values must not exceed ${options} options`);
+    complain(
+      `${at}.max_values`,
+      "SELECT_COMPONENT_MAX_VALUES_GREATER_THAN_OPTIONS",
+      `max_values must not exceed ${options} options`,
+    );
 }
 
 function checkOptions(form: ComponentForm, item: Fields, at: string, min: number, max: number): number {
@@ -96,7 +104,11 @@ function checkOptions(form: ComponentForm, item: Fields, at: string, min: number
     checkText(complain, `${path}.value`, option.value, { min: 1, max: 100, required: true });
     checkText(complain, `${path}.description`, option.description, { max: 100 });
     if (seen.has(asText(option.value)))
-      complain(`${path}.value`, "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", "The specified option value is already used");
+      complain(
+        `${path}.value`,
+        "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
+        "The specified option value is already used",
+      );
     seen.add(asText(option.value));
   }
   const chosen = options.filter((option) => option.default === true).length;
@@ -110,14 +122,19 @@ function checkOptions(form: ComponentForm, item: Fields, at: string, min: number
 export function checkInput(form: ComponentForm, item: Fields, at: string, labelled: boolean): void {
   const { complain } = form;
   const type = Number(item.type);
-  if (type === COMPONENT.textInput) return checkTextInput(form, item, at, labelled);
-  if (!labelled) complain(`${at}.type`, "UNION_TYPE_CHOICES", 'Value of field "type" must be one of (4,).');
+  if (type === COMPONENT.textInput) checkTextInput(form, item, at, labelled);
+  else if (!labelled) complain(`${at}.type`, "UNION_TYPE_CHOICES", 'Value of field "type" must be one of (4,).');
   else if ([3, 5, 6, 7, 8].includes(type)) checkSelect(form, item, at);
   else if (type === COMPONENT.fileUpload) checkUpload(form, item, at);
   else if (type === COMPONENT.radio) checkChoices(form, item, at, 2);
   else if (type === COMPONENT.checkboxes) checkChoices(form, item, at, 1);
   else if (type === COMPONENT.checkbox) checkCustomId(form, item.custom_id, at);
-  else complain(`${at}.type`, "UNION_TYPE_CHOICES", 'Value of field "type" must be one of (3, 4, 5, 6, 7, 8, 19, 21, 22, 23).');
+  else
+    complain(
+      `${at}.type`,
+      "UNION_TYPE_CHOICES",
+      'Value of field "type" must be one of (3, 4, 5, 6, 7, 8, 19, 21, 22, 23).',
+    );
 }
 
 function checkTextInput(form: ComponentForm, item: Fields, at: string, labelled: boolean): void {

@@ -23,8 +23,7 @@ export function checkEmbeds(complain: Complain, value: unknown): void {
     checkMedia(complain, `${at}.thumbnail.url`, asFields(embed.thumbnail).url);
     total += codePoints(textOf(embed)) + checkFields(complain, at, embed.fields);
   }
-  if (total > 6000)
-    complain("embeds", "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000");
+  if (total > 6000) complain("embeds", "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000");
 }
 
 function textOf(embed: Fields): string {

@@ -1,7 +1,7 @@
 /**
  * Events about places and people: channels, threads, guilds, roles, members.
- * Invariant: a bot hears of a channel only while it sees it; losing sight is CHANNEL_UPDATE with the new overwrites,
- * as on Discord. Messages tell themselves in `messages.ts`.
+ * Invariant: a bot knows of every channel of its guilds, hidden ones too, but only of threads it sees. Messages tell
+ * themselves in `messages.ts`.
  */
 import type { Fields } from "../loopback.ts";
 import type { Bot, Channel, Guild, Role, User } from "./model.ts";
@@ -16,7 +16,11 @@ export function botsOf(world: World, guild: Guild): Bot[] {
 }
 
 /** CHANNEL_CREATE, CHANNEL_UPDATE or CHANNEL_DELETE to the bots of the guild; DMs have none for bots. */
-export function tellChannel(world: World, channel: Channel, name: "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "CHANNEL_DELETE") {
+export function tellChannel(
+  world: World,
+  channel: Channel,
+  name: "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "CHANNEL_DELETE",
+) {
   const { guild } = channel;
   if (!guild) return;
   tellBots(world, botsOf(world, guild), (bot) => ({

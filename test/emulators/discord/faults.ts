@@ -3,6 +3,7 @@
  * gateway events. Both are used up after `times` matches.
  * Invariant: a request refused by a fault has changed nothing; one hit by `acceptThen` or `malformed` has done its work.
  */
+import type { Fields } from "../loopback.ts";
 import type { Bot, DiscordRequest } from "./model.ts";
 
 /** What happens to a request; exactly one leading key. */
@@ -11,8 +12,8 @@ export type Fault =
   | { rateLimit: number; scope?: "user" | "global" | "shared" }
   /** An HTTP status with a text body; nothing was done. */
   | { status: number; body?: string; type?: string }
-  /** An error in Discord's form; nothing was done. */
-  | { error: { status: number; code: number; message?: string } }
+  /** An error in Discord's form, with further fields such as `retry_after`; nothing was done. */
+  | { error: { status: number; code: number; message?: string; fields?: Fields } }
   /** Never answered; nothing was done. */
   | { hang: true }
   /** The connection is cut before anything was done. */

@@ -13,7 +13,7 @@ import { asFields, asText, isFields } from "../loopback.ts";
 import { identify, resume } from "./identify.ts";
 import { answerMemberRequest } from "./member-chunks.ts";
 import type { Bot } from "./model.ts";
-import type { Link } from "./sessions.ts";
+import type { Closing, Link } from "./sessions.ts";
 import { closeLink, sendFrame } from "./sessions.ts";
 import type { World } from "./world.ts";
 import { later } from "./world.ts";
@@ -73,10 +73,18 @@ function welcome(world: World, socket: WebSocket, address: "gateway" | "resume",
   socket.on("close", (code) => lose(link, code));
   // A broken connection ends with "close", which does the work.
   socket.on("error", () => undefined);
-  if (query.get("v") !== "10" && query.get("v") !== "9") return closeLink(link, 4012, "Invalid API version");
-  if (query.get("encoding") !== "json") return closeLink(link, 4002, "Error while decoding payload.");
+  const problem = addressProblem(query);
+  if (problem) {
+    closeLink(link, ...problem);
+    return;
+  }
   sendFrame(link, { op: 10, s: null, t: null, d: { heartbeat_interval: world.timing.heartbeatMs, _trace: [] } });
   watchHeartbeat(world, link);
+}
+
+function addressProblem(query: URLSearchParams): Closing | null {
+  if (query.get("v") !== "10" && query.get("v") !== "9") return [4012, "Invalid API version"];
+  return query.get("encoding") === "json" ? null : [4002, "Error while decoding payload."];
 }
 
 /** One deflate context per connection; each frame ends with a sync flush, as in `zlib-stream`. */
@@ -88,11 +96,11 @@ function deflateTo(socket: WebSocket): Deflate {
   return deflate;
 }
 
-/** Closes a connection whose client stopped beating (4009), as Discord does after missing about one and a half. */
+/** Closes a connection whose client stopped beating (4009), as Discord does after about two missed ones. */
 function watchHeartbeat(world: World, link: Link): void {
   later(world, world.timing.heartbeatMs, () => {
     if (link.closeCode !== null) return;
-    const late = Date.now() - link.lastHeartbeatAt > world.timing.heartbeatMs * 1.5;
+    const late = Date.now() - link.lastHeartbeatAt > world.timing.heartbeatMs * 2;
     if (late && !link.silent) closeLink(link, 4009, "Session timed out.");
     else watchHeartbeat(world, link);
   });
@@ -113,10 +121,8 @@ function receive(world: World, link: Link, data: Buffer): void {
   const now = Date.now();
   link.sentAt.push(now);
   while ((link.sentAt[0] ?? now) < now - SEND_WINDOW_MS) link.sentAt.shift();
-  if (link.sentAt.length > MAX_SENDS) return closeLink(link, 4008, "You are being rate limited.");
-  const frame = data.length <= MAX_FRAME_BYTES ? parse(data) : null;
-  if (!frame) return closeLink(link, 4002, "Error while decoding payload.");
-  handle(world, link, frame);
+  const closing = handle(world, link, data.length <= MAX_FRAME_BYTES ? parse(data) : null);
+  if (closing) closeLink(link, ...closing);
 }
 
 function parse(data: Buffer): Fields | null {
@@ -129,32 +135,31 @@ function parse(data: Buffer): Fields | null {
   }
 }
 
-function handle(world: World, link: Link, frame: Fields): void {
+/** Acts on a frame; gives a reason to close the connection, or null. */
+function handle(world: World, link: Link, frame: Fields | null): Closing | null {
+  if (link.sentAt.length > MAX_SENDS) return [4008, "You are being rate limited."];
+  if (!frame) return [4002, "Error while decoding payload."];
   const body = asFields(frame.d);
-  switch (frame.op) {
-    case 1:
-      return beat(link);
-    case 2:
-      return identify(world, link, body);
-    case 6:
-      return resume(world, link, body);
-    default:
-  }
-  if (!link.session) return closeLink(link, 4003, "Not authenticated.");
+  if (frame.op === 1) return beat(link);
+  if (frame.op === 2) return identify(world, link, body);
+  if (frame.op === 6) return resume(world, link, body);
+  if (!link.session) return [4003, "Not authenticated."];
   switch (frame.op) {
     case 3:
-      return asText(body.status) === "" ? closeLink(link, 4002, "Error while decoding payload.") : undefined;
+      return asText(body.status) === "" ? [4002, "Error while decoding payload."] : null;
     case 4:
-      return;
+      return null;
     case 8:
-      return answerMemberRequest(world, link.session, body);
+      answerMemberRequest(world, link.session, body);
+      return null;
     default:
-      return closeLink(link, 4001, "Unknown opcode.");
+      return [4001, "Unknown opcode."];
   }
 }
 
-function beat(link: Link): void {
+function beat(link: Link): null {
   link.heartbeats += 1;
   link.lastHeartbeatAt = Date.now();
   if (!link.mute) sendFrame(link, { op: 11, s: null, t: null, d: null });
+  return null;
 }

@@ -6,7 +6,7 @@
 import type { Fields } from "../loopback.ts";
 import { asFields, asList, asText } from "../loopback.ts";
 import type { Bot, Guild } from "./model.ts";
-import type { Link, Session } from "./sessions.ts";
+import type { Closing, Link, Session } from "./sessions.ts";
 import { closeLink, INTENTS, onShard, push, sendFrame } from "./sessions.ts";
 import { guildJson, userJson } from "./wire.ts";
 import type { World } from "./world.ts";
@@ -15,27 +15,29 @@ import { randomText } from "./world.ts";
 /** All bits that mean something. */
 const KNOWN_INTENTS = 0b11_0011_0001_1111_1111_1111_1111;
 
-/** Answers op 2. */
-export function identify(world: World, link: Link, body: Fields): void {
+/** Answers op 2; gives a reason to close, or null. */
+export function identify(world: World, link: Link, body: Fields): Closing | null {
   link.identifies += 1;
-  if (link.session) return closeLink(link, 4005, "Already authenticated.");
+  if (link.session) return [4005, "Already authenticated."];
   const bot = world.tokens.get(asText(body.token).replace(/^Bot /, ""));
-  if (!bot || bot.revoked) return closeLink(link, 4004, "Authentication failed.");
+  if (!bot || bot.revoked) return [4004, "Authentication failed."];
   link.bot = bot;
-  if (asFields(body.properties).os === undefined) return closeLink(link, 4002, "Error while decoding payload.");
-  if (!spendIdentify(world, bot)) return closeLink(link, 4004, "Authentication failed.");
+  if (asFields(body.properties).os === undefined) return [4002, "Error while decoding payload."];
+  if (!spendIdentify(world, bot)) return [4004, "Authentication failed."];
   const refusal = takeRefusal(world.gatewayRefusals.identifies, bot);
-  if (refusal) return refusal.close === null ? invalidate(link, false) : closeLink(link, refusal.close, "Refused.");
-  const tooSoon = Date.now() - bot.identifies.lastAt < world.timing.identifyEveryMs;
-  if (tooSoon) return invalidate(link, false);
+  if (refusal?.close) return [refusal.close, "Refused."];
+  if (refusal || Date.now() - bot.identifies.lastAt < world.timing.identifyEveryMs) {
+    invalidate(link, false);
+    return null;
+  }
   bot.identifies.lastAt = Date.now();
   const shard = readShard(body.shard);
-  if (!shard) return closeLink(link, 4010, "Invalid shard.");
+  if (!shard) return [4010, "Invalid shard."];
   const intents = Number(body.intents);
-  if (!Number.isInteger(intents) || intents < 0 || intents & ~KNOWN_INTENTS)
-    return closeLink(link, 4013, "Invalid intent(s).");
-  if (intents & ~allowedIntents(bot)) return closeLink(link, 4014, "Disallowed intent(s).");
+  if (!Number.isInteger(intents) || intents < 0 || intents & ~KNOWN_INTENTS) return [4013, "Invalid intent(s)."];
+  if (intents & ~allowedIntents(bot)) return [4014, "Disallowed intent(s)."];
   begin(world, link, bot, intents, shard);
+  return null;
 }
 
 function readShard(value: unknown): [number, number] | null {
@@ -111,7 +113,7 @@ function begin(world: World, link: Link, bot: Bot, intents: number, shard: [numb
   const guilds = guildsOf(world, bot).filter((guild) => onShard(session, guild));
   push(world, session, "READY", {
     v: 10,
-    user: { ...userJson(bot.user), verified: true, mfa_enabled: true, email: null, flags: 0 },
+    user: { ...userJson(bot.user), verified: true, mfa_enabled: true, email: null },
     user_settings: {},
     session_type: "normal",
     session_id: session.id,
@@ -128,7 +130,8 @@ function begin(world: World, link: Link, bot: Bot, intents: number, shard: [numb
     _trace: ["emulator"],
   });
   if (!(intents & INTENTS.guilds)) return;
-  for (const guild of guilds) if (!guild.heldFor.has(bot)) push(world, session, "GUILD_CREATE", guildJson(world, guild, bot));
+  for (const guild of guilds)
+    if (!guild.heldFor.has(bot)) push(world, session, "GUILD_CREATE", guildJson(world, guild, bot));
 }
 
 /** Guilds a bot is in. */
@@ -142,18 +145,27 @@ export function applicationFlags(bot: Bot): number {
   return bits.reduce((sum, bit) => sum | bit, 0);
 }
 
-/** Answers op 6. */
-export function resume(world: World, link: Link, body: Fields): void {
+/** Answers op 6; gives a reason to close, or null. */
+export function resume(world: World, link: Link, body: Fields): Closing | null {
   link.resumes += 1;
-  if (link.session) return closeLink(link, 4005, "Already authenticated.");
+  if (link.session) return [4005, "Already authenticated."];
   const bot = world.tokens.get(asText(body.token).replace(/^Bot /, ""));
-  if (!bot || bot.revoked) return closeLink(link, 4004, "Authentication failed.");
+  if (!bot || bot.revoked) return [4004, "Authentication failed."];
   link.bot = bot;
-  if (takeRefusal(world.gatewayRefusals.resumes, bot)) return invalidate(link, false);
   const session = world.sessions.get(asText(body.session_id));
-  if (!session || session.ended || session.bot !== bot || isExpired(world, session)) return invalidate(link, false);
+  const refused = takeRefusal(world.gatewayRefusals.resumes, bot) !== null;
+  if (refused || !session || session.ended || session.bot !== bot || isExpired(world, session)) {
+    invalidate(link, false);
+    return null;
+  }
   const seq = Number(body.seq);
-  if (!Number.isInteger(seq) || seq < 0 || seq > session.seq) return closeLink(link, 4007, "Invalid seq.");
+  if (!Number.isInteger(seq) || seq < 0 || seq > session.seq) return [4007, "Invalid seq."];
+  takeOver(world, link, session, seq);
+  return null;
+}
+
+/** Moves a session to a new connection and replays what came after `seq`. */
+function takeOver(world: World, link: Link, session: Session, seq: number): void {
   // The older connection of a session that is taken over is closed, not left as a ghost.
   const previous = session.link;
   session.link = null;

@@ -4,8 +4,9 @@
  * unless the bot wrote the message, it is a direct message, or it mentions the bot (a pinging reply does).
  */
 import type { Fields } from "../loopback.ts";
-import { asFields } from "../loopback.ts";
+import { asFields, asList } from "../loopback.ts";
 import { signUrl } from "./cdn.ts";
+import { walkComponents } from "./component-text.ts";
 import type { Bot, StoredMessage } from "./model.ts";
 import { mentionedUsers } from "./pings.ts";
 import { channelJson, memberJson, userJson } from "./wire.ts";
@@ -23,13 +24,15 @@ export interface Viewer {
 /** The message object. */
 export function messageJson(world: World, message: StoredMessage, viewer: Viewer): Fields {
   const json: Fields = structuredClone(message.body);
-  for (const attachment of message.body.attachments.keys()) freshLink(world, json, attachment);
+  freshLinks(world, json);
   if (message.reactions.size > 0) json.reactions = reactionsJson(message, viewer.bot);
   const thread = world.channels.get(message.body.id);
   if (thread?.thread && thread.parent?.type !== 15) json.thread = channelJson(world, thread, viewer.bot);
   addReferenced(world, json, message, viewer);
   if (viewer.event) addEventFields(json, message);
   if (!isReadable(message, viewer)) withhold(json);
+  // Only its author sees a nonce again.
+  if (viewer.bot !== null && message.bot !== viewer.bot) delete json.nonce;
   return applyOverlay(json, viewer.event ? message.overlay : {});
 }
 
@@ -47,7 +50,10 @@ function isReadable(message: StoredMessage, viewer: Viewer): boolean {
   if (viewer.content || viewer.bot === null) return true;
   if (message.bot === viewer.bot || !message.channel.guild) return true;
   const { user } = viewer.bot;
-  return mentionedUsers(message.pings).includes(user) && message.body.mentions.some(({ id }) => id === user.id);
+  if (!message.body.mentions.some(({ id }) => id === user.id)) return false;
+  // A pinging reply counts, unless it answers the response to a command.
+  const isCommandResponse = message.target?.body.type === 20 || message.target?.body.type === 23;
+  return message.pings.users.includes(user) || (message.pings.reply === user && !isCommandResponse);
 }
 
 function withhold(json: Fields): void {
@@ -86,11 +92,18 @@ function addEventFields(json: Fields, message: StoredMessage): void {
     });
 }
 
-function freshLink(world: World, json: Fields, index: number): void {
-  const attachment = (json.attachments as Fields[])[index];
-  if (!attachment) return;
-  attachment.url = signUrl(world, String(attachment.url));
-  attachment.proxy_url = attachment.url;
+/** Signs the links of attachments and of media in components. */
+function freshLinks(world: World, json: Fields): void {
+  const media = walkComponents(json.components).flatMap((item) => [
+    asFields(item.media),
+    asFields(item.file),
+    ...asList(item.items).map((entry) => asFields(asFields(entry).media)),
+  ]);
+  for (const item of [...(json.attachments as Fields[]), ...media]) {
+    if (typeof item.url !== "string") continue;
+    item.url = signUrl(world, item.url);
+    item.proxy_url = item.url;
+  }
 }
 
 function reactionsJson(message: StoredMessage, viewer: Bot | null): Fields[] {

@@ -164,7 +164,7 @@ function fileNames(body: Fields, { files, editing }: FormPlace): Map<string, num
 
 function checkLegacyFields(complain: Complain, body: Fields, { editing }: FormPlace): void {
   const has: Readonly<Record<string, boolean>> = {
-    content: asText(body.content ?? editing?.body.content) !== "",
+    content: asText(body.content === undefined ? editing?.body.content : body.content) !== "",
     embeds: (body.embeds === undefined ? (editing?.body.embeds ?? []) : asList(body.embeds)).length > 0,
     sticker_ids: asList(body.sticker_ids).length > 0,
     poll: isFields(body.poll),

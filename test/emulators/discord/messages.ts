@@ -7,10 +7,10 @@ import type { Fields } from "../loopback.ts";
 import { asFields, asList, asText, isFields } from "../loopback.ts";
 import type { FileSource } from "./cdn.ts";
 import { storeFile } from "./cdn.ts";
-import { COMPONENT, walkComponents, withIds } from "./component-text.ts";
+import { componentsJson } from "./component-json.ts";
 import { tellThread } from "./events.ts";
-import type { Bot, Channel, MessageBody, SentFile, StoredMessage, User } from "./model.ts";
 import { messageJson } from "./message-json.ts";
+import type { Bot, Channel, MessageBody, SentFile, StoredMessage, User } from "./model.ts";
 import { canSee } from "./permissions.ts";
 import { joinPings, mentionedUsers, pingsOf } from "./pings.ts";
 import type { Telling } from "./sessions.ts";
@@ -83,7 +83,7 @@ function buildMessage(world: World, draft: Draft): StoredMessage {
     mention_everyone: pings.everyone,
     attachments,
     embeds: richEmbeds(body.embeds),
-    components: resolveMedia(withIds(asList(body.components)), attachments),
+    components: componentsJson(body.components, attachments),
     ...(body.nonce === undefined || body.nonce === null ? {} : { nonce: body.nonce as string }),
     ...(draft.bot ? { application_id: draft.bot.applicationId } : {}),
     ...(body.poll ? { poll: body.poll } : {}),
@@ -105,27 +105,9 @@ function buildMessage(world: World, draft: Draft): StoredMessage {
 }
 
 function richEmbeds(embeds: unknown): Fields[] {
-  return asList(embeds).filter(isFields).map((embed) => ({ type: "rich", content_scan_version: 0, ...embed }));
-}
-
-/** Puts the files' addresses where components say `attachment://name`. */
-function resolveMedia(components: Fields[], attachments: readonly Fields[]): Fields[] {
-  for (const item of walkComponents(components)) {
-    if (item.type === COMPONENT.gallery) item.items = asList(item.items).map((entry) => resolved(asFields(entry), "media", attachments));
-    if (item.type === COMPONENT.thumbnail) Object.assign(item, resolved(item, "media", attachments));
-    if (item.type === COMPONENT.file) Object.assign(item, resolved(item, "file", attachments));
-  }
-  return components;
-}
-
-function resolved(item: Fields, key: "media" | "file", attachments: readonly Fields[]): Fields {
-  const url = asText(asFields(item[key]).url);
-  const name = url.startsWith("attachment://") ? url.slice("attachment://".length) : null;
-  const found = attachments.find((attachment) => attachment.filename === name || attachment.url === url.split("?")[0]);
-  if (!found) return { ...item, [key]: { ...asFields(item[key]), loading_state: 2 } };
-  const { id, content_type, width, height } = found;
-  const media = { url: found.url, proxy_url: found.url, attachment_id: id, content_type, width, height, loading_state: 2 };
-  return key === "file" ? { ...item, file: media, name: found.filename, size: found.size } : { ...item, media };
+  return asList(embeds)
+    .filter(isFields)
+    .map((embed) => ({ type: "rich", content_scan_version: 0, ...embed }));
 }
 
 /** Changes a message as Edit Message does and tells the bots. */
@@ -143,8 +125,7 @@ export function editMessage(
   const added = files.map((file) => storeFile(world, message.channel, message.author, file));
   const kept = body.attachments === undefined ? stored.attachments : keptAttachments(stored, body.attachments);
   stored.attachments = [...kept, ...added];
-  if (body.components !== undefined)
-    stored.components = resolveMedia(withIds(asList(body.components)), stored.attachments);
+  if (body.components !== undefined) stored.components = componentsJson(body.components, stored.attachments);
   stored.edited_timestamp = new Date().toISOString();
   if (body.content !== undefined || body.components !== undefined) repaintMentions(world, message, body, fallback);
   announce(world, message, "MESSAGE_UPDATE");
@@ -161,7 +142,9 @@ function keptAttachments(stored: MessageBody, wanted: unknown): Fields[] {
   const entries = asList(wanted).map(asFields);
   return stored.attachments.flatMap((attachment) => {
     const entry = entries.find(({ id }) => String(id) === attachment.id);
-    return entry ? [{ ...attachment, ...(entry.description === undefined ? {} : { description: entry.description }) }] : [];
+    return entry
+      ? [{ ...attachment, ...(entry.description === undefined ? {} : { description: entry.description }) }]
+      : [];
   });
 }
 

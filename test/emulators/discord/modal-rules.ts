@@ -27,9 +27,11 @@ function checkPart(form: ComponentForm, part: Fields, at: string): void {
       checkText(complain, `${at}.content`, part.content, { min: 1, max: 4000, required: true });
       return;
     case COMPONENT.label:
-      return checkLabel(form, part, at);
+      checkLabel(form, part, at);
+      return;
     case COMPONENT.row:
-      return checkOldRow(form, part, at);
+      checkOldRow(form, part, at);
+      return;
     default:
       complain(`${at}.type`, "UNION_TYPE_CHOICES", 'Value of field "type" must be one of (1, 10, 18).');
   }
@@ -45,14 +47,16 @@ function checkLabel(form: ComponentForm, part: Fields, at: string): void {
 
 function checkOldRow(form: ComponentForm, part: Fields, at: string): void {
   const inputs = checkList(form.complain, `${at}.components`, part.components, { min: 1, max: 1, required: true });
-  for (const [index, input] of inputs.entries())
-    checkInput(form, asFields(input), `${at}.components.${index}`, false);
+  for (const [index, input] of inputs.entries()) checkInput(form, asFields(input), `${at}.components.${index}`, false);
 }
 
 /** Texts a person reads in a modal before typing. */
 export function modalText(data: Fields): string {
   const parts = Array.isArray(data.components) ? data.components.map(asFields) : [];
-  return [asText(data.title), ...parts.flatMap((part) => [asText(part.content), asText(part.label), asText(part.description)])]
+  return [
+    asText(data.title),
+    ...parts.flatMap((part) => [asText(part.content), asText(part.label), asText(part.description)]),
+  ]
     .filter((line) => line !== "")
     .join("\n");
 }

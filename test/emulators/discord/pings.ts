@@ -22,7 +22,8 @@ export function pingsOf(
   fallback: Fields = { parse: ["users", "roles", "everyone"], replied_user: true },
 ): Pings {
   const { channel, author, target } = place;
-  const allowed = body.allowed_mentions === undefined || body.allowed_mentions === null ? fallback : asFields(body.allowed_mentions);
+  const allowed =
+    body.allowed_mentions === undefined || body.allowed_mentions === null ? fallback : asFields(body.allowed_mentions);
   const text = withoutCode([asText(body.content), ...shownTexts(asList(body.components))].join("\n"));
   const users = idsIn(text, /<@!?(\d{1,20})>/g)
     .filter((id) => isAllowed(allowed, "users", id))

@@ -97,8 +97,7 @@ export function checkText(
   if (min > 0 && length === 0 && range.required) isRequired(complain, path);
   else if (length < min && min > 0) complain(path, "BASE_TYPE_BAD_LENGTH", lengthText(min, range.max));
   else if (length > range.max && min > 0) complain(path, "BASE_TYPE_BAD_LENGTH", lengthText(min, range.max));
-  else if (length > range.max)
-    complain(path, "BASE_TYPE_MAX_LENGTH", `Must be ${range.max} or fewer in length.`);
+  else if (length > range.max) complain(path, "BASE_TYPE_MAX_LENGTH", `Must be ${range.max} or fewer in length.`);
   return true;
 }
 

@@ -166,6 +166,9 @@ export function sendFrame(link: Link, frame: Fields): void {
   link.deflate.flush();
 }
 
+/** Why a connection is closed: code and text. */
+export type Closing = readonly [code: number, text: string];
+
 /** Closes a connection with one of Discord's codes. */
 export function closeLink(link: Link, code: number, reason = ""): void {
   link.socket.close(code, reason);

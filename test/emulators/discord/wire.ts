@@ -20,6 +20,7 @@ export function userJson(user: User): Fields {
     primary_guild: null,
     clan: null,
     public_flags: 0,
+    flags: 0,
     ...(user.isBot ? { bot: true } : {}),
   };
 }
@@ -119,7 +120,9 @@ function threadFields(channel: Channel, viewer: Bot | null): Fields {
       ...(channel.type === 12 ? { invitable: true } : {}),
     },
     ...(thread.tags.length > 0 ? { applied_tags: thread.tags } : {}),
-    ...(joined ? { member: { id: channel.id, user_id: viewer.userId, join_timestamp: thread.createdAt, flags: 0 } } : {}),
+    ...(joined
+      ? { member: { id: channel.id, user_id: viewer.userId, join_timestamp: thread.createdAt, flags: 0 } }
+      : {}),
   };
 }
 
@@ -152,7 +155,18 @@ export function guildFields(guild: Guild): Fields {
     premium_subscription_count: 0,
     preferred_locale: "en-US",
     public_updates_channel_id: null,
+    nsfw: false,
     nsfw_level: 0,
+    home_header: null,
+    splash: null,
+    discovery_splash: null,
+    widget_enabled: false,
+    widget_channel_id: null,
+    max_presences: null,
+    max_members: 25_000_000,
+    max_stage_video_channel_users: 50,
+    max_video_channel_users: 25,
+    incidents_data: null,
     premium_progress_bar_enabled: false,
     safety_alerts_channel_id: null,
   };

@@ -116,7 +116,7 @@ export function applyAfter(fault: Fault, arrived: Arrived, request: SlackRequest
 
 async function runMethod(workspace: Workspace, method: Method | undefined, request: SlackRequest): Promise<Fields> {
   try {
-    const app = authorize(method, request);
+    const app = method?.token === "none" ? clientOf(workspace, request) : authorize(method, request);
     if (!method) return refuse("unknown_method", { req_method: request.method });
     requireScope(app, method.scopes);
     return { ok: true, ...(await method.run({ workspace, app, args: request.args })) };
@@ -134,6 +134,11 @@ function authorize(method: Method | undefined, request: SlackRequest): App {
   const wanted = method?.token === "app" ? app.appToken : app.botToken;
   if (method && token !== wanted) refuse("not_allowed_token_type");
   return app;
+}
+
+/** Methods without a token name their app by its client id. */
+function clientOf(workspace: Workspace, { args }: SlackRequest): App {
+  return workspace.apps.find((app) => app.clientId === args.client_id && !app.main) ?? refuse("invalid_client_id");
 }
 
 /** Records a refusal and makes its answer. */

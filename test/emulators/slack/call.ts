@@ -19,7 +19,7 @@ export interface Call {
 
 /** A Web API method. `scopes`: one of them is enough; an empty list needs none. */
 export interface Method {
-  readonly token?: "bot" | "app";
+  readonly token?: "bot" | "app" | "none";
   readonly scopes: readonly string[];
   run(call: Call): Fields | Promise<Fields>;
 }
@@ -54,7 +54,7 @@ export function requireKindScope(app: App, channel: Channel, ability: "history" 
 export function findChannel(call: Call, id: unknown): Channel {
   const { workspace, app } = call;
   if (id === undefined || id === "") refuseArguments("missing required field: channel");
-  const channel = workspace.channels.get(asText(id));
+  const channel = workspace.channels.get(`${app.team.id}:${asText(id)}`) ?? workspace.channels.get(asText(id));
   if (!channel || channel.team !== app.team) return refuse("channel_not_found");
   if (channel.kind !== "channel" && !channel.members.has(app.userId)) refuse("channel_not_found");
   return channel;

@@ -15,10 +15,11 @@ import { later, newId } from "./workspace.ts";
 
 /** The line of an app, made at first use. */
 export function lineOf(workspace: Workspace, app: App): Line {
-  const known = workspace.lines.get(app);
+  const owner = app.main ?? app;
+  const known = workspace.lines.get(owner);
   if (known) return known;
   const line: Line = { links: [], backlog: [], opened: 0, turn: 0 };
-  workspace.lines.set(app, line);
+  workspace.lines.set(owner, line);
   return line;
 }
 
@@ -35,7 +36,13 @@ export function deliverEvent(workspace: Workspace, app: App, event: Fields): Fie
     event_id: newId("Ev"),
     event_time: Math.floor(Date.now() / 1000),
     authorizations: [
-      { enterprise_id: null, team_id: app.team.id, user_id: app.userId, is_bot: true, is_enterprise_install: false },
+      {
+        enterprise_id: app.enterprise?.id ?? null,
+        team_id: app.enterprise ? null : app.team.id,
+        user_id: app.userId,
+        is_bot: true,
+        is_enterprise_install: app.enterprise !== null,
+      },
     ],
     is_ext_shared_channel: false,
     event_context: newId("4-"),

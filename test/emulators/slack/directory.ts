@@ -50,6 +50,8 @@ export interface PersonOptions {
   guest?: boolean;
   external?: boolean;
   timeZone?: string;
+  /** A workspace made with `addTeam`, of which they are an ordinary member. */
+  team?: Team;
 }
 
 /** Installs an app with its bot user. */
@@ -71,6 +73,10 @@ export function addApp(workspace: Workspace, options: AppOptions): App {
     scopes: [...(options.scopes ?? ALL_SCOPES)],
     events: options.events ? [...options.events] : null,
     agent: options.agent ?? true,
+    main: null,
+    enterprise: null,
+    clientId: `${newId("", 4)}.${newId("", 8)}`,
+    clientSecret: randomBytes(16).toString("hex"),
     revoked: null,
   };
   workspace.apps.push(app);
@@ -79,11 +85,16 @@ export function addApp(workspace: Workspace, options: AppOptions): App {
 
 /** Adds a person. */
 export function addPerson(workspace: Workspace, name: string, options: PersonOptions = {}): User {
-  const team = options.external ? { id: newId("T"), name: `${name}'s company` } : workspace.team;
-  return addUser(workspace, name, { team, isBot: false, ...options });
+  const team = options.external ? { id: newId("T"), name: `${name}'s company` } : (options.team ?? workspace.team);
+  return addUser(workspace, name, { ...options, team, isBot: false });
 }
 
-function addUser(workspace: Workspace, name: string, options: PersonOptions & { team: Team; isBot: boolean }): User {
+/** Makes a user of any kind. */
+export function addUser(
+  workspace: Workspace,
+  name: string,
+  options: PersonOptions & { team: Team; isBot: boolean },
+): User {
   const user: User = {
     id: newId("U"),
     name,
@@ -103,19 +114,21 @@ export function addChannel(
   workspace: Workspace,
   name: string,
   members: readonly (App | User)[],
-  options: { private?: boolean; archived?: boolean } = {},
+  options: { private?: boolean; archived?: boolean; team?: Team; id?: string } = {},
 ): Channel {
+  const team = options.team ?? workspace.team;
   const channel: Channel = {
-    id: newId(options.private ? "G" : "C"),
+    id: options.id ?? newId(options.private ? "G" : "C"),
     name,
     kind: options.private ? "group" : "channel",
-    team: workspace.team,
+    team,
     members: new Set(members.map((member) => userOf(member).id)),
     messages: [],
     createdAt: Math.floor(Date.now() / 1000),
     archived: options.archived ?? false,
   };
-  workspace.channels.set(channel.id, channel);
+  // Channel ids are unique in one workspace only.
+  workspace.channels.set(team === workspace.team ? channel.id : `${team.id}:${channel.id}`, channel);
   return channel;
 }
 

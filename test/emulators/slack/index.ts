@@ -9,8 +9,9 @@ import type { Modal } from "./controls.ts";
 import { closeModal, press, submit, toModal, topView } from "./controls.ts";
 import { addApp, addChannel, addPerson, addUsergroup, userOf } from "./directory.ts";
 import { joinChannel, leaveChannel } from "./events.ts";
+import { addTeam, consent, installIn } from "./installs.ts";
 import type { DeliveryRecord } from "./line.ts";
-import type { App, Channel, Ephemeral, Refusal, SlackRequest, StatusLine, User, Usergroup } from "./model.ts";
+import type { App, Channel, Ephemeral, Refusal, SlackRequest, StatusLine, Team, User, Usergroup } from "./model.ts";
 import type { Located, SayOptions } from "./people.ts";
 import {
   addReaction,
@@ -152,6 +153,7 @@ function newWorkspace(teamName: string, timing: Timing): Workspace {
     lines: new Map(),
     tickets: new Map(),
     refusedUpgrades: new Set(),
+    grants: new Map(),
     timers: new Set(),
     lastMicros: 0,
     lostShares: 0,
@@ -174,6 +176,14 @@ function createDirectory(workspace: Workspace) {
       joinChannel(workspace, channel, userOf(member), by ?? null),
     /** Takes a member out; the apps in the channel hear `member_left_channel`. */
     expel: (channel: Channel, member: App | User): void => leaveChannel(workspace, channel, userOf(member)),
+    /** Another workspace that apps can be added to. */
+    addTeam,
+    /** Adds an app to another workspace (or a whole organisation) directly; gives the installation with its own token and bot user. */
+    installIn: (app: App, team: Team, options?: Parameters<typeof installIn>[3]): App =>
+      installIn(workspace, app, team, options),
+    /** A person says yes on the consent page `location` points to; gives the address their browser is sent back to. */
+    consent: (location: string, team: Team, options?: Parameters<typeof consent>[3]): URL =>
+      consent(workspace, location, team, options),
     /** `<@U…>` for `say`. */
     mention,
     /** `<!subteam^S…>` for `say`. */

@@ -41,6 +41,12 @@ export interface App {
   events: string[] | null;
   /** Declared as agent: `agents.sessions.*` works and a stop button is shown. */
   agent: boolean;
+  /** The app this is a further installation of: same app, sockets and secrets, another workspace, bot user and token. */
+  readonly main: App | null;
+  /** The organisation it is installed in as a whole, if it is. */
+  readonly enterprise: Team | null;
+  readonly clientId: string;
+  readonly clientSecret: string;
   /** An error code every call with this app's tokens gets, for example `token_revoked`. */
   revoked: string | null;
 }
@@ -173,6 +179,14 @@ export interface ResponseUrl {
   readonly message: StoredMessage | null;
   readonly at: number;
   uses: number;
+}
+
+/** A person's consent to add an app to a workspace, until its code is exchanged. */
+export interface Grant {
+  readonly app: App;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  readonly at: number;
 }
 
 /** A user group (`@handle`). */

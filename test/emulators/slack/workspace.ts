@@ -10,6 +10,7 @@ import type {
   App,
   Channel,
   Ephemeral,
+  Grant,
   Refusal,
   ResponseUrl,
   SlackRequest,
@@ -56,6 +57,8 @@ export interface Workspace {
   readonly lines: Map<App, Line>;
   readonly tickets: Map<string, { app: App; at: number }>;
   readonly refusedUpgrades: Set<App>;
+  /** Consents that wait to be exchanged, by code. */
+  readonly grants: Map<string, Grant>;
   readonly timers: Set<NodeJS.Timeout>;
   lastMicros: number;
   lostShares: number;

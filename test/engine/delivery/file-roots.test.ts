@@ -1,3 +1,4 @@
+/** Which `file://` addresses a bot may send, and every way out of its folders (SPEC M5). */
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,

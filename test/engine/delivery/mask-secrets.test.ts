@@ -1,3 +1,4 @@
+/** Stored secrets are hidden in every spelling, and nothing else is (SPEC C6). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMask } from "../../../src/engine/delivery/mask-secrets.ts";

@@ -25,7 +25,10 @@ export function written(source: string): { readonly text: string; readonly menti
 }
 
 /** Who wakes for a message in a channel where Ada listens alone, unless more is said. */
-export function whoWakes(source: string, more: Partial<AddressingInput> & { event?: object } = {}): readonly string[] {
+export function whoWakes(
+  source: string,
+  more: Partial<Omit<AddressingInput, "event">> & { readonly event?: object } = {},
+): readonly string[] {
   const { event, ...rest } = more;
   return addressedBots({
     event: { ...written(source), quoted: [], everyone: false, namesBot: false, from: ann, ...event },

@@ -8,7 +8,7 @@ const BO = "<@U_BO|Bo Diddley>";
 const BOB = "<@U_BOB|Bob>";
 const foreign = { ...ann, kind: "bot" as const };
 
-type Place = Partial<AddressingInput>;
+type Place = Partial<Omit<AddressingInput, "event">> & { readonly event?: object };
 const top: Place = {};
 const newThread: Place = { inThread: true };
 const ownThread: Place = { inThread: true, takingPart: ["ada"] };
@@ -175,7 +175,7 @@ describe("quoted words", () => {
 
 describe("two bots in a channel", () => {
   const both = { bots: [ada, bo] };
-  test.each<[string, string, Place & { event?: object }, string[]]>([
+  test.each<[string, string, Place, string[]]>([
     ["the second one is mentioned, the first one hears it", `${BO} look`, both, ["bo"]],
     ["the second one is mentioned in the first one's thread", `${BO} look`, { ...both, ...ownThread }, ["bo"]],
     ["both are mentioned", `${BO} and ${ADA} look`, both, ["bo", "ada"]],

@@ -1,3 +1,4 @@
+/** Sealing and opening secrets, and keeping the key (SPEC C5). */
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,

@@ -1,3 +1,4 @@
+/** The contract of stored bytes, run over the folder store (SPEC M6). */
 import { createHash } from "node:crypto";
 import {
   existsSync,

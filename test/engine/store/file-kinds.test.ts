@@ -1,3 +1,4 @@
+/** What a file is, by its bytes and its name (SPEC M6). */
 import { describe, expect, test } from "vitest";
 import { type ByteFacts, decideKind, type FileClaim } from "../../../src/engine/store/file-kinds.ts";
 import { extensionOf, toFileLabel } from "../../../src/engine/store/file-names.ts";

@@ -11,6 +11,7 @@ import {
   mustSpeak,
   spokeInVain,
 } from "../../../src/engine/turn/nudges.ts";
+import { afterJoin } from "../../../src/engine/turn/turn-input.ts";
 import { newProgress } from "../../../src/engine/turn/turn-run.ts";
 
 /** s = a bubble said · 1–9 = a step with that many other calls. Returns the reminders given, with the number of calls before each. */
@@ -100,6 +101,12 @@ describe("a turn that ends without a word", () => {
 
   test("gets one closing try after an acknowledgement and work", () => {
     expect(kinds(afterToolCall(afterSend(newProgress(1), "x")))).toEqual(["unfinished", "end"]);
+  });
+
+  test("gets one more try when a newer message came after it spoke", () => {
+    const answered = { ...afterToolCall(afterSend(newProgress(1), "x")), closingTried: true, reacted: true };
+    expect(kinds({ ...answered, ...afterJoin(2) })).toEqual(["unanswered", "end"]);
+    expect(kinds({ ...newProgress(1), ...afterJoin(2) })).toEqual(["unanswered", "force", "notice"]);
   });
 
   test("may be silent when no person is owed an answer", () => {

@@ -6,6 +6,7 @@ import type { Fields } from "../../loopback.ts";
 import { asText } from "../../loopback.ts";
 import type { Call, Method } from "../call.ts";
 import { isTrue, paginate } from "../call.ts";
+import { exchangeCode } from "../installs.ts";
 import type { User } from "../model.ts";
 import { refuse } from "../refusal.ts";
 import { newSocketUrl } from "../socket-mode.ts";
@@ -19,6 +20,7 @@ export const PEOPLE_METHODS: Readonly<Record<string, Method>> = {
     scopes: ["team:read"],
     run: ({ app }) => ({ team: { id: app.team.id, name: app.team.name, domain: app.team.name.toLowerCase() } }),
   },
+  "oauth.v2.access": { token: "none", scopes: [], run: exchangeCode },
   "bots.info": { scopes: ["users:read"], run: botInfo },
   "users.info": { scopes: ["users:read"], run: (call) => ({ user: describe(call, findUser(call)) }) },
   "users.list": {
@@ -53,7 +55,8 @@ function whoAmI({ workspace, app }: Call): Fields {
     user_id: app.userId,
     bot_id: app.botId,
     app_id: app.appId,
-    is_enterprise_install: false,
+    is_enterprise_install: app.enterprise !== null,
+    ...(app.enterprise ? { enterprise_id: app.enterprise.id } : {}),
   };
 }
 
