@@ -45,7 +45,11 @@ test("an administrator has a bot made, which is in the playground and among the 
       return call("SendToAgent", { target: "dee", message: "count" });
     }),
   );
-  const answerTo = async (by: string, words: string) => (await world.answer(world.dm(by, words), 20_000)).text;
+  const answerTo = async (by: string, words: string) => {
+    const answer = await world.answer(world.dm(by, words), 20_000);
+    await world.quiet(30_000);
+    return answer.text;
+  };
   expect(await answerTo("Bob", "make Dee")).toMatch(/only administrators/);
   expect(await answerTo("Alice", "make Dee")).toMatch(/created: Dee, id dee/);
   const visitor = new Visitor(world.url());
