@@ -40,6 +40,8 @@ export interface AdapterAccount {
   readonly role: string;
   /** "provider/model" or "demo"; lets a playground label demo bots. */
   readonly model?: string;
+  /** False: send for this bot, but take no events in; `setIntake` may change that later. Default true. */
+  readonly intake?: boolean;
   readonly settings: unknown;
 }
 
@@ -187,6 +189,11 @@ export interface Adapter {
   readonly showsOwnPages?: boolean;
   start(account: AdapterAccount, context: AdapterContext): Promise<void>;
   stop(): Promise<void>;
+  /**
+   * Begins or ends listening for one started bot's events; sending goes on either way. Only for platforms where one connection of a bot should be
+   * live at a time: elsewhere every process may take events in (SPEC O1).
+   */
+  setIntake?(botId: string, on: boolean): Promise<void>;
   render(delivery: Delivery, place: Place): readonly unknown[];
   deliver(piece: Piece, saveProgress: (progress: unknown) => Promise<void>): Promise<Receipt>;
   find(piece: Piece): Promise<Receipt | null>;

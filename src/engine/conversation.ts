@@ -83,3 +83,28 @@ export function audienceOf(ref: ConversationRef, personIdOfDirect?: string): str
   if (ref.kind === "direct" && personIdOfDirect) return `person(${personIdOfDirect})`;
   return `channel(${channelRowId(ref)})`;
 }
+
+/** Platform name of conversations between two bots; no adapter of a chat platform has it. */
+export const PEER_PLATFORM = "peer";
+
+/** The place where a bot answers what another bot's session asks (SPEC I4): one for each receiver and asking session. */
+export function peerRef(asking: {
+  readonly orgId: string;
+  readonly botId: string;
+  readonly sessionId: string;
+  readonly receiverId: string;
+}): ConversationRef {
+  return {
+    platform: PEER_PLATFORM,
+    workspaceId: asking.orgId,
+    kind: "peer",
+    channelId: `${asking.botId}.${asking.receiverId}.${asking.sessionId}`,
+    threadId: asking.sessionId,
+  };
+}
+
+/** Who asked in a peer conversation; undefined for every other place. */
+export function askerOf(ref: ConversationRef): { readonly botId: string; readonly sessionId: string } | undefined {
+  if (ref.kind !== "peer" || !ref.threadId) return undefined;
+  return { botId: ref.channelId.split(".")[0] ?? "", sessionId: ref.threadId };
+}

@@ -26,6 +26,7 @@ export { createModels, type ModelsOptions } from "./model/models.ts";
 export * from "./model-message.ts";
 export { createGuardedFetch } from "./net/guarded-fetch.ts";
 export * from "./person.ts";
+export { type BullmqRunQueueParts, createBullmqRunQueue } from "./queue/bullmq-run-queue.ts";
 export { createLocalRunQueue } from "./queue/local-run-queue.ts";
 export type { RunQueue, SignalKind } from "./queue/run-queue.ts";
 export * from "./secret-value.ts";
@@ -38,6 +39,7 @@ export { claimDirectory, DatabaseInUseError, type DirectoryClaim } from "./store
 export { createFolderBlobs } from "./store/folder-blobs.ts";
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./store/open-store.ts";
 export { type ProbeResult, probeDatabase } from "./store/probe-database.ts";
+export { readRuntimeBots } from "./store/read-runtime-bots.ts";
 export type { Store } from "./store/store.ts";
 export * from "./tool.ts";
 export * from "./transcript.ts";

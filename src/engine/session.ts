@@ -16,6 +16,8 @@ export interface Session {
   readonly stateHead?: string;
   /** Names of the bots in its Group as this cycle's identity tells them (SPEC X4); absent outside Groups. */
   readonly teammates?: readonly string[];
+  /** The directory of teammates this cycle began with (SPEC X4); absent before its first turn. */
+  readonly directory?: string;
 }
 
 /** The permission to run a session's turns until the lease ends; `fence` guards every write (SPEC T3). */
@@ -39,7 +41,7 @@ export type TurnStatus = "running" | "settling" | "done" | "failed";
 /** How a turn ended. */
 export type TurnOutcome = "sent" | "reacted" | "silent" | "passed" | "waiting" | "stopped" | "failed" | "cap";
 /** What a turn is for; decides tools and reminders (SPEC X2). */
-export type TurnKind = "main" | "member" | "room" | "subagent" | "background";
+export type TurnKind = "main" | "member" | "room" | "peer" | "subagent" | "background";
 
 /** Counters of gate and reminders (SPEC M9, M11–M13); committed with the step they belong to, so a restart forgets nothing. */
 export interface TurnProgress {

@@ -65,6 +65,7 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
     deliverTimeoutMs: DELIVER_TIMEOUT_MS,
     start: (account, context) => adapter.start(account, context),
     stop: () => adapter.stop(),
+    setIntake: (botId, on) => adapter.setIntake(botId, on),
     render: (delivery) => renderDelivery(delivery),
     deliver: (piece, saveProgress) =>
       adapter.sending(piece.place.installationId, (parts) => deliverPiece(parts, piece, saveProgress)),
@@ -133,6 +134,10 @@ class SlackAdapter {
     });
     this.#connections.set(account.botId, connection);
     await connection.start();
+  }
+
+  async setIntake(botId: string, on: boolean): Promise<void> {
+    await this.#connections.get(botId)?.setIntake(on);
   }
 
   async stop(): Promise<void> {

@@ -32,6 +32,7 @@ export async function joinHub(hub: Hub, account: AdapterAccount, context: Adapte
   await hub.channels.create({ id: DEFAULT_CHANNEL, name: DEFAULT_CHANNEL, bots: [] });
   await hub.channels.addOnce(DEFAULT_CHANNEL, botId);
   await announceChange(hub, botId);
+  if (account.intake === false) return;
   // What a crash left half-way is handed in aside: it must not delay the start, and a page that still waits resends anyway.
   void handInOwed(hub, { account, context, installation }).catch((error: unknown) =>
     hub.log.warn({ err: error, botId }, "messages written before the last stop could not be handed in yet"),

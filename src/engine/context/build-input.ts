@@ -9,7 +9,7 @@ import type { Mail } from "../mail.ts";
 import type { ModelMessage } from "../model-message.ts";
 import { type Entry, fileAddress } from "../transcript.ts";
 import { type GroupPlace, groupReminder, timelineBlock } from "./group-input.ts";
-import { reminder, SEND_GUIDANCE } from "./reminders.ts";
+import { PEER_ANSWER_NOTE, PEER_GUIDANCE, reminder, SEND_GUIDANCE } from "./reminders.ts";
 import { untrustedName, untrustedText } from "./untrusted.ts";
 
 /** Entries of context shown at once. */
@@ -29,6 +29,8 @@ export interface InputParts {
   readonly guidance: boolean;
   /** Set at a member's turn in a Group: then `unseen` is the timeline it answers to, at most GROUP_LIMIT entries. */
   readonly group?: GroupPlace;
+  /** Who hears SendMessage here; teammate in a conversation between two bots. Default people. */
+  readonly reader?: "people" | "teammate";
 }
 
 /** The user message of a turn's beginning, or of mail that joins a running turn. */
@@ -37,11 +39,18 @@ export function buildInput(parts: InputParts): Extract<ModelMessage, { role: "us
   const blocks = [
     group ? timelineBlock(parts.unseen, parts.omitted, (entry) => entryLine(entry, parts.botId)) : contextBlock(parts),
     ...parts.mail.map((mail) => mailBlock(mail, parts)),
-    group ? reminder(groupReminder(group, parts.botId, parts.guidance)) : parts.guidance ? reminder(SEND_GUIDANCE) : "",
+    guidanceBlock(parts),
   ];
   const images = parts.mail.flatMap((mail) => filesOf(mail, parts).filter((file) => isImage(file) && !file.state));
   const text = blocks.filter(Boolean).join("\n\n");
   return images.length > 0 ? { role: "user", text, images } : { role: "user", text };
+}
+
+/** The host's words at the end: where a member of a Group stands, or how to be heard here. */
+function guidanceBlock({ group, guidance, reader, botId }: InputParts): string {
+  if (group) return reminder(groupReminder(group, botId, guidance));
+  if (!guidance) return "";
+  return reminder(reader === "teammate" ? PEER_GUIDANCE : SEND_GUIDANCE);
 }
 
 function contextBlock(parts: InputParts): string {
@@ -63,7 +72,7 @@ function contextBlock(parts: InputParts): string {
 /** One entry as the model sees it. */
 export function entryLine(entry: Entry, botId: string): string {
   const tag = entry.address ? `[${entry.address}] ` : "";
-  const own = entry.botId === botId ? " (you)" : "";
+  const own = entry.botId === botId ? " (you)" : entry.kind === "peer" ? " (bot, your teammate)" : "";
   const speaker = `${untrustedName(entry.author.name)} (${entry.author.id})${own}`;
   const reply = entry.replyTo ? ` (in reply to ${entry.replyTo})` : "";
   return `${tag}${speaker}${reply}: ${entryText(entry)}`;
@@ -125,9 +134,18 @@ function mailBlock(mail: Mail, parts: InputParts): string {
       );
     case "steering":
       return `${speakerOf(mail, entry)}: ${untrustedText(body.text)}`;
+    case "peer":
+      return peerBlock(body, entry, parts.botId);
     case "host":
       return reminder(untrustedText(body.text));
   }
+}
+
+function peerBlock(body: Extract<Mail["body"], { type: "peer" }>, entry: Entry | undefined, botId: string): string {
+  if (body.direction === "report") return reminder(untrustedText(body.text ?? ""));
+  if (!entry) return reminder("A teammate's message to you was removed before you read it.");
+  const note = body.direction === "reply" ? reminder(PEER_ANSWER_NOTE) : "";
+  return [entryLine(entry, botId), note].filter(Boolean).join("\n\n");
 }
 
 /** SPEC C4: the person wrote something else than an answer. Said once per question. */

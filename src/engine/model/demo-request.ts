@@ -13,6 +13,8 @@ export interface Utterance {
   readonly words: string;
   /** Names of files that came with it. */
   readonly files: readonly string[];
+  /** True when a teammate wrote it, another bot. */
+  readonly byTeammate?: boolean;
   /** Set when the host told of it instead of the person's own words. */
   readonly event?: "secret-stored" | "secret-declined" | "retry";
 }
@@ -26,6 +28,11 @@ export interface DemoRequest {
   readonly newest: Utterance | undefined;
   /** What the same person wrote before, oldest first. */
   readonly earlier: readonly string[];
+  /** What a person last asked for, and what teammates wrote since then. */
+  readonly asked: Utterance | undefined;
+  readonly replies: readonly Utterance[];
+  /** True in a conversation between two bots. */
+  readonly isPeer: boolean;
   /** Steps with calls since the newest utterance. */
   readonly stepsDone: number;
   /** Results of the last of these steps that were refusals. */
@@ -70,6 +77,8 @@ export function readDemoRequest(request: ModelRequest): DemoRequest {
     botRole: readBotRole(request.system, botName),
     newest,
     earlier: newest ? saidBefore(spoken.flat(), newest) : [],
+    ...teamworkIn(spoken.flat()),
+    isPeer: request.system.includes("This conversation is between you and a teammate"),
     stepsDone: since.filter((message) => message.role === "assistant" && message.calls.length > 0).length,
     refusals: refused.at(-1) ?? [],
     refusedSteps: refused.filter((texts) => texts.length > 0).length,
@@ -95,6 +104,11 @@ function meantBy(all: readonly Utterance[]): Utterance | undefined {
   return last?.event === "retry" ? all.findLast((one) => one.event === undefined) : last;
 }
 
+function teamworkIn(all: readonly Utterance[]): Pick<DemoRequest, "asked" | "replies"> {
+  const at = all.findLastIndex((one) => !one.byTeammate && one.event === undefined);
+  return { asked: all[at], replies: all.slice(at + 1).filter((one) => one.byTeammate) };
+}
+
 function saidBefore(all: readonly Utterance[], newest: Utterance): string[] {
   const mine = all.filter(
     (one) => one !== newest && one.speakerId === newest.speakerId && one.speaker === newest.speaker,
@@ -110,10 +124,12 @@ function utterancesOf(message: ModelMessage, botName: string): Utterance[] {
   for (const line of message.text.replace(CONTEXT, "").replace(REMINDER, "").split("\n")) addLine(blocks, line);
   const pictures = (message.images ?? []).map((image) => image.name);
   const heard = blocks.filter((block) => !block.byBot);
-  const said = heard.flatMap(({ speaker, speakerId, lines, files }, i): Utterance[] => {
+  const said = heard.flatMap(({ speaker, speakerId, byTeammate, lines, files }, i): Utterance[] => {
     const words = withoutMention(lines.join("\n").trim(), botName);
     const all = [...new Set(i === heard.length - 1 ? [...files, ...pictures] : files)];
-    return words || all.length > 0 ? [{ speaker, speakerId, words, files: all }] : [];
+    return words || all.length > 0
+      ? [{ speaker, speakerId, words, files: all, ...(byTeammate ? { byTeammate } : {}) }]
+      : [];
   });
   return [...said, ...events];
 }
@@ -122,6 +138,7 @@ interface Block {
   readonly speaker: string;
   readonly speakerId: string;
   readonly byBot: boolean;
+  readonly byTeammate: boolean;
   readonly lines: string[];
   readonly files: string[];
 }
@@ -132,10 +149,13 @@ function addLine(blocks: Block[], line: string): void {
   if (header) {
     const [, tag = "", speaker = "", notes = "", rest = ""] = header;
     const speakerId = /\(([^()]*)\)/.exec(notes)?.[1] ?? "";
-    blocks.push({ speaker: speaker.trim(), speakerId, byBot: /[sa]\d*$/.test(tag), lines: [rest], files: [] });
+    const byTeammate = /\(bot, your teammate\)/.test(notes);
+    const byBot = /[sa]\d*$/.test(tag) && !byTeammate;
+    blocks.push({ speaker: speaker.trim(), speakerId, byBot, byTeammate, lines: [rest], files: [] });
     return;
   }
-  if (blocks.length === 0) blocks.push({ speaker: "", speakerId: "", byBot: false, lines: [], files: [] });
+  if (blocks.length === 0)
+    blocks.push({ speaker: "", speakerId: "", byBot: false, byTeammate: false, lines: [], files: [] });
   const file = FILE_LINE.exec(line)?.[1];
   const block = blocks.at(-1);
   if (file) block?.files.push(file);

@@ -8,8 +8,13 @@ import type { DemoRequest, Utterance } from "./demo-request.ts";
 
 /** Arguments of one SendMessage call. */
 export type Sending = Readonly<Record<string, unknown>>;
+/** A message to a teammate: one SendToAgent call. */
+export interface Asking {
+  readonly target: string;
+  readonly message: string;
+}
 /** Steps of sendings; card types come last, since they end the turn (SPEC M9). */
-export type Scene = readonly (readonly Sending[])[];
+export type Scene = readonly (readonly (Sending | Asking)[])[];
 
 const TOUR_PROMPT = "The tour so far: which message type did you like best?";
 const DEMO_BC_ID = "bc_demo";
@@ -19,6 +24,7 @@ const MENU = [
   "- `show widget`, `show multiple`, `show custom`: questions with choices",
   "- `show cursor` · `show secret` · `show progress` · `show long text`",
   "- `show everything`: all of them in turn",
+  "- `ask bo and cy to argue about tea or coffee`: two teammates work, and their answers come back",
   "- `what did I tell you`: what you wrote in this conversation",
 ].join("\n");
 

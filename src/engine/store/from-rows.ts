@@ -158,6 +158,7 @@ export function sessionOf(row: SessionRow): Session {
     cycle: row.cycle,
     stateHead: given(row.stateHead),
     ...(row.teammates?.length ? { teammates: row.teammates } : {}),
+    directory: given(row.directory),
   };
 }
 

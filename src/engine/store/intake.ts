@@ -72,6 +72,20 @@ function takeInInput(input: TakeIn): object {
   };
 }
 
+type StopOutcome = Awaited<ReturnType<Store["requestStop"]>>;
+
+/** What teammates do for a stopped conversation stops with it (SPEC T5); a second time it changes nothing. */
+async function requestStop(call: Database["call"], input: Parameters<Store["requestStop"]>[0]): Promise<StopOutcome> {
+  const outcome = await call<StopOutcome>("parley_request_stop", input);
+  if (outcome.refused || outcome.duplicate) return outcome;
+  const peers = await call<Pick<StopOutcome, "sessionIds" | "cancelled">>("parley_stop_peers", input);
+  return {
+    ...outcome,
+    sessionIds: [...outcome.sessionIds, ...peers.sessionIds],
+    cancelled: outcome.cancelled + peers.cancelled,
+  };
+}
+
 /** The operations of intake. */
 export function createIntakeOperations({ call }: Database): IntakeOperations {
   return {
@@ -79,7 +93,7 @@ export function createIntakeOperations({ call }: Database): IntakeOperations {
       placeOf(await call<PlaceRow>("parley_read_place", { ...query, channelRowId: channelRowId(query.ref) })),
     takeIn: async (input) => takeInResultOf(await call<TakeInRow>("parley_take_in", takeInInput(input))),
     amendMessage: (input) => call<AmendResult>("parley_amend", input),
-    requestStop: (input) => call("parley_request_stop", input),
+    requestStop: (input) => requestStop(call, input),
     addContext: async (conversationKey, entries) => {
       await call("parley_add_context", { conversationKey, entries: entries.map(withId) });
     },

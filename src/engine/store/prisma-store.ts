@@ -17,7 +17,9 @@ import { PrismaClient } from "./generated/client.ts";
 import { createDatabase } from "./hot-path.ts";
 import { createIntakeOperations } from "./intake.ts";
 import { createKeyValues } from "./key-values.ts";
+import { createLeaseOperations } from "./leases.ts";
 import { createOutboxOperations } from "./outbox.ts";
+import { createPeerOperations } from "./peers.ts";
 import { pruneRows } from "./prune.ts";
 import { createSessionOperations } from "./sessions.ts";
 import type { Store } from "./store.ts";
@@ -47,6 +49,8 @@ export async function createPrismaStore({ pool: given, log }: PrismaStoreOptions
     ...createClaimOperations(database),
     ...createTurnOperations(database),
     ...createSessionOperations(database),
+    ...createPeerOperations(database),
+    ...createLeaseOperations(database),
     ...createOutboxOperations(database),
     ...createCardOperations(database),
     ...createVaultOperations(database),

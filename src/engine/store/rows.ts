@@ -119,6 +119,7 @@ export interface SessionRow {
   cycle: number;
   stateHead: string | null;
   teammates: string[] | null;
+  directory: string | null;
 }
 
 /** Table Turn. */

@@ -29,6 +29,7 @@ import type {
   TakeIn,
   TakeInResult,
 } from "./store-intake.ts";
+import type { BotOutcome, CommitPeer, CreateBot, PeerOutcome, SessionPlace, UpdateBot } from "./store-peers.ts";
 import type {
   BeginTurn,
   CallRef,
@@ -58,6 +59,7 @@ export type {
   TakeInResult,
   Wake,
 } from "./store-intake.ts";
+export type { BotOutcome, CommitPeer, CreateBot, PeerOutcome, SessionPlace, UpdateBot } from "./store-peers.ts";
 export type {
   BeginTurn,
   CallRef,
@@ -80,6 +82,8 @@ export interface Store {
   saveInstallation(orgId: string, seed: InstallationSeed): Promise<Installation>;
   listInstallations(): Promise<readonly Installation[]>;
   readBot(botId: string): Promise<Bot | null>;
+  /** Every bot that is not retired, oldest first. */
+  listBots(orgId: string): Promise<readonly Bot[]>;
 
   // intake
   readPlace(query: {
@@ -202,6 +206,25 @@ export interface Store {
     claim: Claim,
     input: FinishTurn,
   ): Promise<readonly { readonly sessionId: string; readonly rank: number }[]>;
+  /** The directory this cycle shows: the given one when it has none yet (SPEC X4). */
+  keepDirectory(claim: Claim, directory: string): Promise<string>;
+  /** A message to another bot as the effect of a call, with the call's result (SPEC A1). Once: a repeated call gets its first result. */
+  commitPeer(claim: Claim, call: CallRef, input: CommitPeer): Promise<PeerOutcome>;
+  /** The host tells the session that asked in this peer conversation what became of its message; gives the session to ring, once per key. */
+  reportPeer(input: {
+    readonly dedupeKey: string;
+    readonly conversationKey: string;
+    readonly text: string;
+  }): Promise<string | null>;
+  /** Reports messages to bots that are gone; gives the sessions to ring. */
+  reportLostMail(): Promise<readonly string[]>;
+  /** Where people can be told of something that happened in the chain that began in this session. */
+  readSessionPlace(sessionId: string): Promise<SessionPlace | null>;
+  /** Sessions in which a person's message has waited this long without a worker (SPEC T2). */
+  waitingPeople(waitMs: number, platforms: readonly string[]): Promise<readonly SessionPlace[]>;
+  /** Makes a bot as the effect of a call, with the call's result (SPEC A3). `{id}` in the result's text becomes its id. */
+  createBot(claim: Claim, call: CallRef, input: CreateBot): Promise<BotOutcome>;
+  updateBot(claim: Claim, call: CallRef, input: UpdateBot): Promise<BotOutcome>;
   /**
    * Sessions with due mail or a turn whose worker is gone, most urgent first; one per bot is enough to ring. With `platforms`, only sessions of
    * these.
@@ -259,6 +282,11 @@ export interface Store {
       | { readonly state: "pending"; readonly delayMs: number },
   ): Promise<void>;
   fileStates(ids: readonly string[]): Promise<readonly FileRef[]>;
+
+  // leases
+  /** Takes or renews the lease when nobody else holds it; false while somebody does. */
+  holdLease(input: { readonly name: string; readonly owner: string; readonly leaseMs: number }): Promise<boolean>;
+  releaseLease(input: { readonly name: string; readonly owner: string }): Promise<void>;
 
   keyValues(scope: string): KeyValueStore;
   prune(): Promise<void>;

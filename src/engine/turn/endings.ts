@@ -80,14 +80,18 @@ function hostCardOf(run: TurnRun, end: LoopEnd, moved: DiscussionMove | undefine
     case "failed":
       // In a Group one line names the member that cannot speak; the round goes on without it (SPEC G8).
       if (run.member && moved) return plainCard(lineOf(failureText(run.bot.name, end.reply), moved));
+      // In a conversation between bots the card becomes mail for the one that asked (SPEC A2: reported to the sender).
+      if (run.kind === "peer") return plainCard(failureText(run.bot.name, end.reply));
       return owesAnswer(run) ? retryCard(failureText(run.bot.name, end.reply)) : undefined;
     case "interrupted":
       if (run.member && moved) return plainCard(lineOf(`${run.bot.name} was interrupted too often.`, moved));
       return owesMore(run) ? retryCard(`${run.bot.name} was interrupted again and again and gave this up.`) : undefined;
     case "cancelled":
-      return plainCard("Stopped.");
+      return run.kind === "peer" ? undefined : plainCard("Stopped.");
     case "cap":
-      return owesAnswer(run) && end.text ? plainCard(`${run.bot.name}: ${end.text}`) : undefined;
+      return (owesAnswer(run) || run.kind === "peer") && end.text
+        ? plainCard(`${run.bot.name}: ${end.text}`)
+        : undefined;
     default:
       return undefined;
   }

@@ -4,14 +4,15 @@
  */
 
 import type { Adapter } from "../adapter.ts";
-import type { Route } from "../conversation.ts";
 import { FenceLostError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Mail } from "../mail.ts";
 import type { Claim, Turn, TurnKind } from "../session.ts";
 import { nextNode } from "../state/state-chain.ts";
-import type { NewEntry, SessionView, StateNode } from "../store/store.ts";
+import { directoryText } from "../state/teammates.ts";
+import type { SessionView, StateNode } from "../store/store.ts";
 import { finish } from "./endings.ts";
+import { firstRoute, loadContext } from "./first-contact.ts";
 import { type LoopEnd, runLoop } from "./loop.ts";
 import { isPassedBy } from "./member-turn.ts";
 import { authorityOf, firstBatch } from "./take-mail.ts";
@@ -29,8 +30,6 @@ import {
 
 /** A turn that was lost this often without getting on is given up with an apology instead of being tried for ever. */
 const MAX_ATTEMPTS = 12;
-const HISTORY_LIMIT = 30;
-const HISTORY_MS = 8000;
 const STATUS_EVERY_MS = 60_000;
 
 /** Runs one turn of a claimed session. Returns false when there was nothing to do; always gives the claim back or loses it. */
@@ -49,9 +48,10 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     await parts.store.release(claim);
     return false;
   }
+  const directory = view.session.directory ?? (await firstDirectory(parts, claim, view));
   const run = view.turn
-    ? await resume(parts, claim, control, view, view.turn, adapter)
-    : await begin(parts, claim, control, view, adapter);
+    ? await resume(parts, claim, control, { ...view, directory }, view.turn, adapter)
+    : await begin(parts, claim, control, { ...view, directory }, adapter);
   const status = keepStatus(run);
   try {
     const end = isGivenUp(run)
@@ -69,6 +69,15 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
 function isGivenUp({ turn, progress }: TurnRun): boolean {
   return turn.attempts - (progress.attemptsAtReply ?? 0) > MAX_ATTEMPTS;
 }
+
+/** The directory as it is now becomes this cycle's (SPEC X4). */
+async function firstDirectory(parts: TurnParts, claim: Claim, view: SessionView): Promise<string> {
+  const bots = await parts.store.listBots(view.bot.orgId);
+  return parts.store.keepDirectory(claim, directoryText(bots, view.bot.id));
+}
+
+/** A session's rows with the directory its prompt shows. */
+type TurnView = SessionView & { readonly directory: string };
 
 async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
   const why = run.control.why();
@@ -102,14 +111,22 @@ async function settleSends(run: TurnRun): Promise<void> {
 
 function kindOf(view: SessionView, member: MemberTurn | undefined): TurnKind {
   if (member) return "member";
-  return view.conversation.kind === "direct" ? "main" : view.conversation.kind === "background" ? "background" : "room";
+  switch (view.conversation.kind) {
+    case "direct":
+      return "main";
+    case "peer":
+    case "background":
+      return view.conversation.kind;
+    default:
+      return "room";
+  }
 }
 
 async function resume(
   parts: TurnParts,
   claim: Claim,
   control: TurnControl,
-  view: SessionView,
+  view: TurnView,
   turn: Turn,
   adapter: Adapter,
 ): Promise<TurnRun> {
@@ -134,7 +151,7 @@ function baseRun(
   parts: TurnParts,
   claim: Claim,
   control: TurnControl,
-  view: SessionView,
+  view: TurnView,
   turn: Turn,
   adapter: Adapter,
   mail: Mail[],
@@ -152,6 +169,7 @@ function baseRun(
     session: view.session,
     kind: kindOf(view, member),
     member,
+    directory: view.directory,
     messages: [],
     head: view.session.stateHead ?? null,
     cursor: view.session.cursor,
@@ -166,7 +184,7 @@ async function begin(
   parts: TurnParts,
   claim: Claim,
   control: TurnControl,
-  view: SessionView,
+  view: TurnView,
   adapter: Adapter,
 ): Promise<TurnRun> {
   const mail = firstBatch(view.due);
@@ -199,7 +217,7 @@ async function firstInput(
   entries: Awaited<ReturnType<typeof entriesOf>>,
 ): Promise<{ readonly node: StateNode; readonly cursor: number }> {
   const { session, bot, conversation } = view;
-  const reader = { parts, bot, cursor: session.cursor };
+  const reader = { parts, bot, conversation, cursor: session.cursor };
   const before = await unseenFor(reader, conversation, mail, view.due);
   const message = messageOf(reader, mail, entries, before, false);
   return { node: nextNode(session.id, session.stateHead ?? null, "input", message), cursor: before.cursor };
@@ -212,7 +230,7 @@ function teammatesIn(view: SessionView, mail: readonly Mail[]): readonly string[
   return body.roster.filter((one) => one.botId !== view.bot.id).map((one) => one.name);
 }
 
-function withTeammates(view: SessionView, mail: readonly Mail[]): SessionView {
+function withTeammates(view: TurnView, mail: readonly Mail[]): TurnView {
   const teammates = teammatesIn(view, mail);
   return teammates ? { ...view, session: { ...view.session, teammates } } : view;
 }
@@ -224,55 +242,6 @@ function groupFacts(view: SessionView, mail: readonly Mail[]) {
     ...(member ? { discussionId: member.discussionId, epoch: member.epoch } : {}),
     ...(teammates ? { teammates } : {}),
   };
-}
-
-function firstRoute(view: SessionView, mail: readonly Mail[]): Route {
-  const named = mail[0]?.route.split("|")[1];
-  const installationId = named ?? view.installation?.id ?? view.session.installationId ?? "";
-  const { platform, workspaceId, kind, channelId, threadId, channelName } = view.conversation;
-  const ref = {
-    platform,
-    workspaceId,
-    kind,
-    channelId,
-    ...(threadId ? { threadId } : {}),
-    ...(channelName ? { channelName } : {}),
-  };
-  return { conversationKey: view.conversation.key, ref, installationId };
-}
-
-/** First contact in an existing thread: its root and newest replies become context entries, once (SPEC I4). */
-async function loadContext(
-  parts: TurnParts,
-  view: SessionView,
-  adapter: Adapter,
-  mail: readonly Mail[],
-): Promise<void> {
-  const { conversation } = view;
-  if (conversation.kind !== "thread" || conversation.contextLoaded) return;
-  const route = firstRoute(view, mail);
-  const late = new AbortController();
-  const timeout = parts.clock.delay(HISTORY_MS, late.signal).then(() => []);
-  const history = adapter.history(route.installationId, route.ref, HISTORY_LIMIT).catch((error: unknown) => {
-    parts.log.warn(
-      { conversationKey: conversation.key, error: String(error) },
-      "earlier messages of the thread could not be read",
-    );
-    return [];
-  });
-  const found = await Promise.race([history, timeout]).finally(() => late.abort());
-  const entries = found.map(
-    (item): NewEntry => ({
-      author: { kind: item.from.kind === "bot" ? "bot" : "person", id: item.from.id, name: item.from.name },
-      kind: "context",
-      platformId: item.platformId,
-      at: item.at,
-      text: item.text,
-      body: {},
-      files: [],
-    }),
-  );
-  await parts.store.addContext(conversation.key, entries);
 }
 
 /** Shows that the bot works, again and again while it does; never lets that disturb the turn. */

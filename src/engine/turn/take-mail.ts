@@ -28,11 +28,18 @@ function belongTogether(own: Mail, mail: Mail): boolean {
 /** The lowest role among the people served, and who they are. Mail of nobody acts as a member; a person whose role is not known, as a guest. */
 export function authorityOf(mail: readonly Mail[]): Authority {
   const people = mail.flatMap(peopleOf);
-  const role = people.reduce<Role>((low, person) => lowerRole(low, person.role), "owner");
+  const peers = mail.flatMap(({ body }) => (body.type === "peer" ? [body] : []));
+  // A teammate's message acts for the people its chain began with, but never with more than a member's authority.
+  const roles = [
+    ...people.map((person) => person.role),
+    ...peers.map(({ serves }) => lowerRole(serves.role, "member")),
+  ];
+  const answered = peers.filter(({ direction }) => direction !== "ask").map(({ serves }) => serves);
+  const names = Object.fromEntries(people.map((person) => [person.id, person.name]));
   return {
-    role: people.length > 0 ? role : "member",
-    personIds: [...new Set(people.map((person) => person.id))],
-    names: Object.fromEntries(people.map((person) => [person.id, person.name])),
+    role: roles.length > 0 ? roles.reduce<Role>((low, next) => lowerRole(low, next), "owner") : "member",
+    personIds: [...new Set([...people.map((person) => person.id), ...answered.flatMap((one) => one.personIds)])],
+    names: Object.assign({}, ...answered.map((one) => one.names), names),
   };
 }
 

@@ -14,6 +14,8 @@ import { isAddress } from "../transcript.ts";
 import { afterSend, decideSend } from "./gate.ts";
 import { handOff } from "./hand-off.ts";
 import { refusalOf, sayInGroup, takeBackBubble } from "./member-turn.ts";
+import { answerTeammate, listTeammates, sendToTeammate } from "./peer-messages.ts";
+import { createAgent, updateAgent } from "./runtime-bots.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
 
 /** The context of the call with this index in the current step. */
@@ -24,9 +26,14 @@ export function createToolContext(run: TurnRun, index: number, signal: AbortSign
     conversationKey: run.conversation.key,
     clock: run.parts.clock,
     signal,
-    send: (bubble) => send(run, index, bubble, signal),
+    send: (bubble) =>
+      run.kind === "peer" ? answerTeammate(run, index, bubble, signal) : send(run, index, bubble, signal),
     react: (address, emoji) => react(run, address, emoji),
     handOff: (instruction, reason) => handOff(run, index, instruction, reason),
+    sendToAgent: (message) => sendToTeammate(run, index, message, signal),
+    findTeammates: (words) => listTeammates(run, words),
+    createAgent: (wanted) => createAgent(run, index, wanted),
+    updateAgent: (wanted) => updateAgent(run, index, wanted),
   };
 }
 

@@ -46,7 +46,7 @@ export async function entriesOf(
 
 /** The user message of this mail. A member's turn in a Group reads the timeline itself; its files are shown as far as they have arrived. */
 export function messageOf(
-  run: Pick<TurnRun, "bot" | "parts">,
+  run: Pick<TurnRun, "bot" | "parts" | "conversation">,
   mail: readonly Mail[],
   entries: ReadonlyMap<string, Entry>,
   before: UnseenEntries,
@@ -61,6 +61,7 @@ export function messageOf(
     omitted: before.omitted,
     botId: run.bot.id,
     guidance: settings.sendMessageGuidance,
+    reader: run.conversation.kind === "peer" ? "teammate" : "people",
     ...(group ? { group } : {}),
   });
 }
@@ -144,7 +145,7 @@ export async function unseenBefore(
   const floor = Math.max(cursor, last - SCAN_LIMIT);
   const entries = await store.readEntries({ conversationKey: conversation.key, afterSeq: floor, limit: SCAN_LIMIT });
   const others = entries
-    .filter((entry) => !mailEntryIds.has(entry.id) && entry.kind !== "host-card")
+    .filter((entry) => !mailEntryIds.has(entry.id) && entry.kind !== "host-card" && entry.kind !== "peer")
     .filter((entry) => show.own || entry.botId !== botId)
     .sort((a, b) => a.at.getTime() - b.at.getTime());
   const newest = entries.reduce((high, entry) => Math.max(high, entry.seq), cursor);

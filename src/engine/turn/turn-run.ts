@@ -36,6 +36,10 @@ export interface TurnParts {
   readonly modelOf: (bot: Bot) => Model;
   readonly settings: EngineSettings;
   readonly mask: (text: string) => string;
+  /** Wakes a session of another bot. */
+  readonly ring: (sessionId: string, rank: number) => void;
+  /** A bot was made or changed at run time. */
+  readonly onBotChanged: (bot: Bot) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -80,6 +84,8 @@ export interface TurnRun {
   member: MemberTurn | undefined;
   /** The discussion lets this member say nothing more, so it owes nothing more. */
   isSilenced?: boolean;
+  /** The directory of teammates, the same for the whole cycle (SPEC X4). */
+  readonly directory: string;
   turn: Turn;
   /** Mail this turn serves. */
   mail: Mail[];

@@ -7,7 +7,9 @@ import { testConfiguration } from "./contract-configuration.ts";
 import { testCrashes } from "./contract-crashes.ts";
 import { testGroups } from "./contract-groups.ts";
 import { testIntake } from "./contract-intake.ts";
+import { testOrder } from "./contract-order.ts";
 import { testOutbox } from "./contract-outbox.ts";
+import { testPeers } from "./contract-peers.ts";
 import { testSends } from "./contract-sends.ts";
 import { testTranscript } from "./contract-transcript.ts";
 import { testTurns } from "./contract-turns.ts";
@@ -31,6 +33,8 @@ export function testStore(name: string, open: () => Promise<StoreWorld>): void {
     testTranscript(current);
     testCards(current);
     testClaims(current);
+    testOrder(current);
+    testPeers(current);
     testTurns(current);
     testSends(current);
     testGroups(current);
