@@ -182,6 +182,9 @@ function createContext() {
     storeFile: () => Promise.resolve({ ok: false, text: "not here" }),
     publicUrl: "",
     readSecretLink: () => Promise.resolve(null),
+    storeCredential: () => Promise.reject(new Error("Discord keeps no credentials")),
+    readCredential: () => Promise.resolve(null),
+    forgetCredential: () => Promise.resolve(),
   };
   return {
     received,

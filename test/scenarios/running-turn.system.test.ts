@@ -144,6 +144,19 @@ describe("one bot", () => {
     expect(requests.at(-1)?.lastToolResult).toContain("already sent this message");
   });
 
+  test(
+    "a turn that goes on for ever ends at its limit of steps, and the person is told",
+    async () => {
+      await using short = await startWorld({ settings: { limits: { maxSteps: 4 } } });
+      short.script("Ada", (request) => call("ReactToMessage", { message_address: "t1u", emoji: `${request.index}` }));
+      const asked = short.say("Alice", "@Ada never finish");
+      await short.until(() => short.answers(asked).some((post) => post.text.includes("4 steps")), "the notice");
+      await short.quiet();
+      expect(short.llm.requests).toHaveLength(4);
+    },
+    START_MS,
+  );
+
   test("a full mailbox is told to the person who meets it, once", async () => {
     world.script("Ada", never);
     const first = world.dm("Alice", "message 0");

@@ -116,7 +116,7 @@ describe("addresses and files", () => {
     world = await startWorld({
       process: "own",
       settings: { net: { allowPrivateHosts: ["localhost"] } },
-      env: { NODE_EXTRA_CA_CERTS: join(certificates, "ca.pem") },
+      env: { TZ: "Europe/Madrid", NODE_EXTRA_CA_CERTS: join(certificates, "ca.pem") },
     });
   }, START_MS);
   afterAll(async () => {
