@@ -41,6 +41,7 @@ export function createDiscordAdapter(settings: DiscordSettings): Adapter {
   const adapter = new DiscordAdapter(settings);
   return {
     platform: "discord",
+    groupsOnRequest: true,
     maxTextPieces: MAX_TEXT_PIECES,
     deliverTimeoutMs: DELIVER_TIMEOUT_MS,
     start: (account, context) => adapter.start(account, context),
