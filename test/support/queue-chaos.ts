@@ -40,7 +40,8 @@ export interface ChaosTally {
   readonly turnsTakenUp: number;
 }
 
-const FINISH_MS = 240_000;
+/** How long the rest may take after everything was broken, for each message; a turn is two model calls and a dozen commits. */
+const FINISH_MS_EACH = 500;
 /** Mail keeps coming while things break. */
 const WRITING_MS = 12_000;
 
@@ -64,10 +65,8 @@ export async function runQueueChaos(options: ChaosOptions): Promise<ChaosTally> 
   const database = openDatabase({ url: options.databaseUrl, folder: "" });
   try {
     if (!database) throw new Error("no database");
-    const writing = writeMail(opened.store, ids, options);
-    await breakThings(options, workers, startWorker);
-    await writing;
-    await untilFinished(database, logs);
+    await Promise.all([writeMail(opened.store, ids, options), breakThings(options, workers, startWorker)]);
+    await untilFinished(database, options.messages, logs);
     return await tally(database, options.messages);
   } finally {
     await Promise.all(workers.map((worker) => worker.kill()));
@@ -169,8 +168,8 @@ async function breakThings(
   say("Redis killed and started again, empty");
 }
 
-async function untilFinished(database: Database, logs: readonly string[]): Promise<void> {
-  const end = Date.now() + FINISH_MS;
+async function untilFinished(database: Database, messages: number, logs: readonly string[]): Promise<void> {
+  const end = Date.now() + 120_000 + messages * FINISH_MS_EACH;
   for (;;) {
     const [row] = await database.rows<{ open: string }>(OPEN_WORK);
     if (Number(row?.open) === 0) return;
