@@ -16,7 +16,7 @@ import { startLlm } from "../emulators/llm/index.ts";
 import { pause } from "../emulators/loopback.ts";
 import { silentLog } from "../engine/store/silent-log.ts";
 import { type Database, OPEN_WORK, openDatabase } from "./database.ts";
-import { type Product, startApart } from "./product.ts";
+import { type Product, type Starting, startApart } from "./product.ts";
 import type { OwnRedis } from "./redis.ts";
 import { answering } from "./scripts.ts";
 
@@ -54,7 +54,12 @@ export async function runQueueChaos(options: ChaosOptions): Promise<ChaosTally> 
   writeFileSync(join(folder, "parley.yaml"), JSON.stringify(settingsFor(ids, llm.openaiUrl)));
   const env = { DATABASE_URL: options.databaseUrl, REDIS_URL: options.redis.url };
   const logs: string[] = [];
-  const startWorker = () => startApart({ folder, env, logs, args: ["--role", "worker"] }).ready;
+  const started: Starting[] = [];
+  const startWorker = () => {
+    const starting = startApart({ folder, env, logs, args: ["--role", "worker"] });
+    started.push(starting);
+    return starting.ready;
+  };
   const workers: Product[] = [await startWorker(), await startWorker()];
   const opened = await openStore({
     databaseUrl: env.DATABASE_URL,
@@ -69,7 +74,7 @@ export async function runQueueChaos(options: ChaosOptions): Promise<ChaosTally> 
     await untilFinished(database, options.messages, logs);
     return await tally(database, options.messages);
   } finally {
-    await Promise.all(workers.map((worker) => worker.kill()));
+    await Promise.all(started.map((one) => one.kill()));
     await Promise.all([opened.close(), database?.close(), llm.close()]);
     rmSync(folder, { recursive: true, force: true });
   }
