@@ -10,6 +10,9 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          // Real processes, databases and browsers: on a busy machine they may take their time, only never forever.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           name: "system",
           include: ["test/**/*.system.test.ts"],
           maxWorkers: 2,

@@ -16,10 +16,10 @@ import {
 } from "./surroundings.ts";
 import { median, ms, percentile, printNote, printTable, ratio, rounds } from "./table.ts";
 
-const ROUNDS = 3;
-const PER_ROUND = 32;
+const ROUNDS = 6;
+const PER_ROUND = 16;
 /** For all rounds of one number in flight, ms. */
-const BUDGET_MS = 40_000;
+const BUDGET_MS = 30_000;
 const FLIGHTS = [1, 16] as const;
 
 interface Contender {
@@ -97,7 +97,7 @@ async function measureAll(slack: Slack, contenders: readonly Contender[], flight
   const talk = createConversations(slack);
   const results = new Map<Contender, Measured>();
   for (const contender of contenders) {
-    await askTogether(talk, contender, Math.min(flight, 8), 16, nothing());
+    await askTogether(talk, contender, Math.min(flight, 8), 8, nothing());
     results.set(contender, nothing());
   }
   await slack.settle(150);

@@ -10,7 +10,7 @@ import { newFolder, startProduct, startSurroundings } from "./surroundings.ts";
 import { median, percentile, printNote, printTable } from "./table.ts";
 
 /** Bubbles per session; Slack takes about one a second in a channel. */
-const BUBBLES = 24;
+const BUBBLES = 18;
 const SHORT = "What is the state of the release? Please tell me in two sentences what is left to do.";
 const WORK =
   "I looked at the board: two tickets are open, both in review, and the tests of the last build have passed.";
@@ -145,7 +145,10 @@ async function run(): Promise<void> {
     const rows = KINDS.map((kind) => rowOf(kind, llm.requestsOf(kind.bot.toLowerCase())));
     printTable(`Shared beginning of prompts, one session each, ${BUBBLES} bubbles`, columns, rows);
     printNote(
-      "A prompt is tools, system text and messages in the order in which providers cache them, in characters. Young sessions lie below 95 % because little came before what is new; 'last one kept' is the lowest share of a prompt that its successor still begins with.",
+      "A prompt is tools, system text and messages, in the order in which providers cache them, in characters. Young sessions lie below 95 %,",
+    );
+    console.log(
+      "  because little came before what is new. 'last one kept': the lowest share of a prompt that its successor begins with.",
     );
   } finally {
     await product.stop();

@@ -57,6 +57,8 @@ export const COUNTERS = {
     labels: [],
   },
   parley_slack_untold_notices_total: { help: "Private notices that could not be shown to a person.", labels: [] },
+  parley_discord_missed_messages_total: { help: "Messages read from history after an absence.", labels: [] },
+  parley_discord_untold_notices_total: { help: "Private notices that could not be shown to a person.", labels: [] },
 } as const satisfies Record<string, Description>;
 
 /** How long things take, in seconds. */

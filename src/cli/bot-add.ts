@@ -16,6 +16,8 @@ export interface NewBot {
   readonly model?: string | undefined;
   /** How Slack reaches it; without it the bot is in the playground only. */
   readonly slack?: "socket" | "http" | undefined;
+  /** Whether it has a Discord application. */
+  readonly discord?: boolean | undefined;
 }
 
 /** Adds the bot and says which variables it waits for. Throws ConfigError when the settings would not be valid. */
@@ -28,10 +30,9 @@ export function addBot(line: CommandLine, bot: NewBot): number {
   replaceFile(file, after);
   line.print(`Added ${bot.name} (${id}) to ${file}`);
   const variables = variablesIn(after).filter((name) => !variablesIn(before).includes(name));
-  if (variables.length > 0)
-    line.print(
-      `It reads ${variables.join(" and ")}: put them into .env. The app is made with: npx parley manifest ${id}`,
-    );
+  if (variables.length > 0) line.print(`It reads ${variables.join(" and ")}: put them into .env.`);
+  if (bot.slack) line.print(`The Slack app is made with: npx parley manifest ${id}`);
+  if (bot.discord) line.print(`Once its token is there, add it to a Discord server with: npx parley invite ${id}`);
   return 0;
 }
 
@@ -53,6 +54,7 @@ function toEntry(id: string, bot: NewBot): Record<string, unknown> {
     role: bot.role ?? "Helpful teammate.",
     ...(bot.model === undefined ? {} : { model: bot.model }),
     ...(bot.slack === undefined ? {} : { slack: { botToken: variable("SLACK_BOT_TOKEN"), ...proof } }),
+    ...(bot.discord ? { discord: { token: variable("DISCORD_TOKEN") } } : {}),
   };
 }
 

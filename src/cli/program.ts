@@ -61,6 +61,7 @@ function describe(line: Omit<CommandLine, "configFile">, setups: Setups, end: (c
     .option("--role <text>", "duties in a sentence or two")
     .option("--model <model>", "provider/model, when it is not the general one")
     .addOption(transport("--slack", "give it a Slack app, reached by Socket Mode or HTTP"))
+    .option("--discord", "give it a Discord application")
     .action((name: string, options: BotOptions) => end(addBot(here(), { name, ...options })));
   program
     .command("manifest <bot>")
@@ -87,6 +88,7 @@ interface BotOptions {
   readonly role?: string;
   readonly model?: string;
   readonly slack?: "socket" | "http";
+  readonly discord?: boolean;
 }
 
 interface ManifestOptions {

@@ -16,6 +16,8 @@ export interface FileRef {
   readonly alt?: string;
   /** Set while a person's upload is still being fetched, or could not be (SPEC W8). */
   readonly state?: "pending" | "failed";
+  /** Why it could not be fetched, in words for the model; only with `failed`. */
+  readonly problem?: string;
   /** Row of the File table for uploads by people. */
   readonly fileId?: string;
 }

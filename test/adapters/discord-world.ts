@@ -110,30 +110,13 @@ export async function openDiscordWorld(options: DiscordWorldOptions = {}): Promi
     bob,
     general,
     ...state,
+    ...createLooks(discord, state.received, state.context, ada),
     startBot,
     async restart() {
       await adapter.stop();
       adapter = create();
       for (const bot of bots) await startBot(bot);
       return adapter;
-    },
-    placeIn: (ref, bot = ada) => {
-      const workspaceId = ref.kind === "direct" ? "@me" : discord.guild.id;
-      const whole = { platform: "discord", workspaceId, ...ref };
-      return { installationId: `i-${bot.applicationId}-${whole.workspaceId}`, ref: whole };
-    },
-    placeFor: ({ conversation, installationId, platformId }) => ({
-      installationId,
-      ref: conversation,
-      nativeReplyTo: platformId,
-    }),
-    messages: (text) =>
-      state.received.filter((one): one is MessageEvent => one.type === "message" && one.text.includes(text)),
-    message: (text) => discord.waitUntil(() => world.messages(text)[0], `the message ${text}`, 5000),
-    async isAllRemembered(bot = ada) {
-      const session = [...discord.world.sessions.values()].findLast((one) => one.bot === bot && !one.ended);
-      const kept = (await state.context.kv.get(`session:${bot.applicationId}`)) as { sequence?: number } | undefined;
-      return session !== undefined && kept?.sequence === session.seq;
     },
     close: async () => {
       await adapter.stop();
@@ -142,6 +125,30 @@ export async function openDiscordWorld(options: DiscordWorldOptions = {}): Promi
   };
   if (options.start !== false) for (const bot of bots) await startBot(bot);
   return world;
+}
+
+function createLooks(discord: Discord, received: readonly InboundEvent[], context: AdapterContext, ada: Bot) {
+  const messages = (text: string) =>
+    received.filter((one): one is MessageEvent => one.type === "message" && one.text.includes(text));
+  return {
+    placeIn: (ref: Partial<ConversationRef> & Pick<ConversationRef, "kind" | "channelId">, bot = ada): Place => {
+      const workspaceId = ref.kind === "direct" ? "@me" : discord.guild.id;
+      const whole = { platform: "discord", workspaceId, ...ref };
+      return { installationId: `i-${bot.applicationId}-${whole.workspaceId}`, ref: whole };
+    },
+    placeFor: ({ conversation, installationId, platformId }: MessageEvent): Place => ({
+      installationId,
+      ref: conversation,
+      nativeReplyTo: platformId,
+    }),
+    messages,
+    message: (text: string) => discord.waitUntil(() => messages(text)[0], `the message ${text}`, 5000),
+    async isAllRemembered(bot = ada) {
+      const session = [...discord.world.sessions.values()].findLast((one) => one.bot === bot && !one.ended);
+      const kept = (await context.kv.get(`session:${bot.applicationId}`)) as { sequence?: number } | undefined;
+      return session !== undefined && kept?.sequence === session.seq;
+    },
+  };
 }
 
 function createContext() {
@@ -175,6 +182,9 @@ function createContext() {
     storeFile: () => Promise.resolve({ ok: false, text: "not here" }),
     publicUrl: "",
     readSecretLink: () => Promise.resolve(null),
+    storeCredential: () => Promise.reject(new Error("Discord keeps no credentials")),
+    readCredential: () => Promise.resolve(null),
+    forgetCredential: () => Promise.resolve(),
   };
   return {
     received,

@@ -63,6 +63,18 @@ test("after a resumed session places are asked for instead of being unknown", as
   await world.close();
 });
 
+test("a message in a thread waits until Discord says where the thread belongs", async () => {
+  const world = await openDiscordWorld();
+  const { discord, ada, alice, general } = world;
+  const thread = discord.startThread(alice, general, "a thread", { on: discord.say(alice, general, "root") });
+  await waitUntil(() => world.isAllRemembered(), "the session to be kept");
+  await world.restart();
+  discord.fail("GET /channels/:id", { status: 503 }, { times: 4 });
+  discord.say(alice, thread, `${discord.mention(ada)} inside`);
+  expect((await world.message("inside")).conversation).toMatchObject({ kind: "thread", channelId: general.id });
+  await world.close();
+});
+
 test("Discord's own notices are no messages", async () => {
   const world = await openDiscordWorld();
   const { discord, ada, alice, general } = world;
@@ -207,86 +219,5 @@ test("a bot that may not read the words of such a message still answers, and say
   expect(event.namesBot).toBe(true);
   expect(event.text).toContain("pick the bot itself");
   expect(world.received).toHaveLength(1);
-  await world.close();
-});
-
-test("copies of one message at several bots have one key, and the one with words wins", async () => {
-  const world = await openDiscordWorld({ bots: ["Ada", "Bo", "Cy"], deaf: ["Ada", "Bo", "Cy"] });
-  const { discord, alice, general } = world;
-  const [ada, bo] = world.bots;
-  if (!ada || !bo) throw new Error("three bots");
-  discord.say(alice, general, `${discord.mention(bo)} for the second`, { first: ada });
-  const event = await world.message("for the second");
-  expect(event).toMatchObject({ namesBot: true, text: "@Bo for the second" });
-  await discord.settle(1700);
-  expect(world.received).toHaveLength(1);
-  expect(event.installationId).toContain(bo.applicationId);
-  await world.close();
-});
-
-test("what our own bots say is never heard as a message", async () => {
-  const world = await openDiscordWorld({ bots: ["Ada", "Bo"] });
-  const place = world.placeIn({ kind: "channel", channelId: world.general.id });
-  const piece = {
-    id: "p1",
-    index: 0,
-    place,
-    content: { kind: "text", content: "from Ada", users: [] },
-    progress: null,
-    attempts: 0,
-  };
-  await world.adapter.deliver(piece, () => Promise.resolve());
-  world.discord.say(world.alice, world.general, "the end");
-  await world.message("the end");
-  expect(world.messages("from Ada")).toEqual([]);
-  await world.close();
-});
-
-test("a slow channel holds up no other one", async () => {
-  const world = await openDiscordWorld();
-  const { discord, alice, general } = world;
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  world.receiveWith(async (event) => {
-    if (event.type === "message" && event.text === "slow") await held;
-    return { status: "accepted" };
-  });
-  discord.say(alice, general, "slow");
-  await world.message("slow");
-  discord.say(alice, discord.addChannel("other"), "quick");
-  await world.message("quick");
-  release();
-  await world.close();
-});
-
-test("a reaction arrives with the person and the emoji", async () => {
-  const world = await openDiscordWorld();
-  const { discord, alice, general } = world;
-  const said = discord.say(alice, general, "nice");
-  discord.react(alice, said, "👍");
-  const event = await waitUntil(() => world.received.find((one) => one.type === "reaction"), "the reaction");
-  expect(event).toMatchObject({ platformId: said.id, emoji: "👍", change: "added", from: { name: "Alice" } });
-  await world.close();
-});
-
-test("5,000 messages of 2,000 people leave nothing behind in the bot", async () => {
-  const world = await openDiscordWorld();
-  const { discord, ada, general } = world;
-  for (let index = 0; index < 5000; index += 1) {
-    const author = { id: String(900_000_000_000_000_000n + BigInt(index % 2000)), username: `u${index % 2000}` };
-    discord.sendEvent(ada, "MESSAGE_CREATE", {
-      ...{
-        id: String(800_000_000_000_000_000n + BigInt(index)),
-        channel_id: general.id,
-        guild_id: discord.guild.id,
-        type: 0,
-      },
-      ...{ author, content: `m${index}`, mentions: [], attachments: [], member: { nick: null } },
-    });
-  }
-  await waitUntil(() => world.received.length === 5000, "all messages", 20_000);
-  await waitUntil(() => world.isAllRemembered(), "all to be taken in");
   await world.close();
 });

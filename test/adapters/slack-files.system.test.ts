@@ -70,6 +70,26 @@ scene("an upload that breaks off is asked for again and stays in the thread", as
   expect(w.slack.posts(w.general)).toMatchObject([{ threadTs: event.platformId }]);
 });
 
+scene("an empty file is refused before Slack is asked, and the token is not shown to the upload server", async (w) => {
+  const place = w.placeFor(await hear(w, "files"));
+  const empty = bubble("e1", { type: "attachment", file: w.file("empty.txt", "text/plain", "") });
+  await expect(deliver(w, empty, place)).rejects.toMatchObject({
+    problem: "content",
+    message: expect.stringContaining("empty"),
+  });
+  expect(w.slack.calls("files.getUploadURLExternal")).toEqual([]);
+  await deliver(w, bubble("e2", { type: "attachment", file: w.file("a.txt", "text/plain", "x") }), place);
+  expect(w.slack.calls("upload").map(({ headers }) => headers.authorization)).toEqual([undefined]);
+});
+
+scene("first contact names the files of earlier messages", async (w) => {
+  const root = w.slack.say(w.bob, w.general, "see here", { files: [{ name: "plan.pdf", bytes: "x" }] });
+  w.slack.say(w.alice, w.general, "thanks", { thread: root });
+  const ref = w.placeIn({ kind: "thread", channelId: w.general.id, threadId: root.ts });
+  const [first] = await w.adapter.history(ref.installationId, ref.ref, 5);
+  expect(first).toMatchObject({ text: "see here\n[file: plan.pdf]", isRoot: true });
+});
+
 scene("first contact reads the root and the newest replies of a thread", async (w) => {
   const root = w.slack.say(w.bob, w.general, "the root");
   for (let i = 0; i < 6; i += 1) w.slack.say(i % 2 ? w.alice : w.bob, w.general, `reply ${i}`, { thread: root });

@@ -154,6 +154,10 @@ scene("refused consents, wrong codes and rotating tokens are said in words witho
   expect([declined.status, await declined.text()]).toEqual([400, expect.stringContaining("declined")]);
   const wrong = await call(w, `/slack/ada/oauth?code=nonsense&state=${state}`);
   expect([wrong.status, await wrong.text()]).toEqual([502, expect.stringContaining("invalid_code")]);
+  Object.assign(w.ada, { rotates: true });
+  const rotating = await call(w, w.slack.consent(await begin(w), w.slack.addTeam("Rota")).href);
+  expect([rotating.status, await rotating.text()]).toEqual([502, expect.stringContaining("rotation")]);
+  expect(w.credentials.size).toBe(0);
   const unknown = await call(w, "/slack/nobody/install");
   expect(unknown.status).toBe(404);
   expect(JSON.stringify(w.logs)).not.toContain(w.ada.clientSecret);

@@ -1,7 +1,7 @@
 /** Who is meant: which messages wake a bot under each of the three thread settings, and which never do. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { echo } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 /** Message shapes, and whether they wake the bot: [sticky, strict, always]. */
 const SHAPES = {
@@ -25,38 +25,42 @@ const SHAPES = {
 } as const;
 
 describe.each(["sticky", "strict", "always"] as const)("threads: %s", (threads) => {
-  test("wakes the bot for exactly the messages that are meant for it", async () => {
-    await using world = await startWorld({ settings: { threads } });
-    world.script("Ada", echo);
-    const column = ["sticky", "strict", "always"].indexOf(threads);
-    const cases = Object.entries(SHAPES).map(([shape, { text, inThread, wakes }], at) => {
-      const room = world.channel(`room-${at}`);
-      return {
-        shape,
-        text,
-        inThread,
-        expected: wakes[column] ? 1 : 0,
-        room,
-        opened: world.say("Alice", "@Ada hello", { in: room }),
-      };
-    });
-    for (const { opened } of cases) await world.answer(opened);
-    await world.quiet();
-    const said = cases.map((one) => {
-      const { text, inThread, room, opened } = one;
-      return { ...one, post: world.say("Alice", text, { in: room, ...(inThread ? { thread: opened } : {}) }) };
-    });
-    await world.quiet();
-    const answered = said.map(({ shape, post }) => [shape, world.answers(post).length]);
-    expect(Object.fromEntries(answered)).toEqual(Object.fromEntries(cases.map((one) => [one.shape, one.expected])));
-  });
+  test(
+    "wakes the bot for exactly the messages that are meant for it",
+    async () => {
+      await using world = await startWorld({ settings: { threads } });
+      world.script("Ada", echo);
+      const column = ["sticky", "strict", "always"].indexOf(threads);
+      const cases = Object.entries(SHAPES).map(([shape, { text, inThread, wakes }], at) => {
+        const room = world.channel(`room-${at}`);
+        return {
+          shape,
+          text,
+          inThread,
+          expected: wakes[column] ? 1 : 0,
+          room,
+          opened: world.say("Alice", "@Ada hello", { in: room }),
+        };
+      });
+      for (const { opened } of cases) await world.answer(opened);
+      await world.quiet();
+      const said = cases.map((one) => {
+        const { text, inThread, room, opened } = one;
+        return { ...one, post: world.say("Alice", text, { in: room, ...(inThread ? { thread: opened } : {}) }) };
+      });
+      await world.quiet();
+      const answered = said.map(({ shape, post }) => [shape, world.answers(post).length]);
+      expect(Object.fromEntries(answered)).toEqual(Object.fromEntries(cases.map((one) => [one.shape, one.expected])));
+    },
+    START_MS,
+  );
 });
 
 describe("several bots in one place", () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ bots: ["Ada", "Bo"] });
-  });
+  }, START_MS);
   afterAll(() => world.close());
 
   test("another company's bot in the bot's thread gets no answer, not even with a mention", async () => {

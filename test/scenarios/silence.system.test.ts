@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { done, type LlmRequest, sendMessage, think, together } from "../emulators/llm/index.ts";
 import { echo, heard, steps } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 const LEAK = "private-thought-7731";
 
@@ -10,7 +10,7 @@ describe("a model that does not speak", () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ bots: ["Ada"] });
-  });
+  }, START_MS);
   afterAll(() => world.close());
 
   const silent = (request: LlmRequest) => ({ text: LEAK, thinking: LEAK, ignoreToolChoice: request.forced });
@@ -99,25 +99,33 @@ describe("a model that does not speak", () => {
 });
 
 describe("a provider that fails", () => {
-  test("is replaced by the fallback model, and its error is never shown", async () => {
-    await using world = await startWorld({ settings: { fallbackModels: ["local/spare"] } });
-    world.script("Ada", () => ({ status: 429, message: "quota-error-text", headers: { "retry-after": "60" } }));
-    world.script("spare", echo);
-    const asked = world.say("Alice", "@Ada who answers?");
-    await world.answer(asked);
-    await world.quiet();
-    expect(world.answers(asked)).toHaveLength(1);
-    expect(JSON.stringify(world.slack.requests)).not.toContain("quota-error-text");
-  });
+  test(
+    "is replaced by the fallback model, and its error is never shown",
+    async () => {
+      await using world = await startWorld({ settings: { fallbackModels: ["local/spare"] } });
+      world.script("Ada", () => ({ status: 429, message: "quota-error-text", headers: { "retry-after": "60" } }));
+      world.script("spare", echo);
+      const asked = world.say("Alice", "@Ada who answers?");
+      await world.answer(asked);
+      await world.quiet();
+      expect(world.answers(asked)).toHaveLength(1);
+      expect(JSON.stringify(world.slack.requests)).not.toContain("quota-error-text");
+    },
+    START_MS,
+  );
 
-  test("for good gives one plain notice with Retry, without its words", async () => {
-    await using world = await startWorld();
-    world.script("Ada", () => ({ status: 401, message: "bad key sk-123" }));
-    const asked = world.say("Alice", "@Ada anybody home?");
-    const notice = await world.answer(asked);
-    expect(notice.controls.map((control) => control.label)).toEqual(["Retry"]);
-    await world.quiet();
-    expect(world.answers(asked)).toHaveLength(1);
-    expect(JSON.stringify(world.slack.requests)).not.toContain("sk-123");
-  });
+  test(
+    "for good gives one plain notice with Retry, without its words",
+    async () => {
+      await using world = await startWorld();
+      world.script("Ada", () => ({ status: 401, message: "bad key sk-123" }));
+      const asked = world.say("Alice", "@Ada anybody home?");
+      const notice = await world.answer(asked);
+      expect(notice.controls.map((control) => control.label)).toEqual(["Retry"]);
+      await world.quiet();
+      expect(world.answers(asked)).toHaveLength(1);
+      expect(JSON.stringify(world.slack.requests)).not.toContain("sk-123");
+    },
+    START_MS,
+  );
 });

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventOf } from "../support/events.ts";
 import { answering, contextIn, echo, heard, heldBack } from "../support/scripts.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { START_MS, startWorld, type World } from "../support/world.ts";
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ bots: ["Ada"], people: ["Alice", "Bob"] });
-});
+}, START_MS);
 afterAll(() => world.close());
 
 /** The newest request in which these words are the newest ones. */
@@ -125,3 +125,22 @@ test("what waits while the bot is busy in one thread is answered in its own, wit
   await world.quiet();
   expect([world.answers(busy).length, world.answers(other).length]).toEqual([1, 1]);
 });
+
+test(
+  "with a waiting window, lines of one thread become one turn, and two threads stay two",
+  async () => {
+    await using patient = await startWorld({ settings: { limits: { debounceMs: 400 } } });
+    patient.script("Ada", echo);
+    const first = patient.say("Alice", "@Ada thread one", { in: patient.general });
+    const second = patient.say("Alice", "@Ada thread two", { in: patient.general });
+    patient.say("Alice", "@Ada and one more line", { in: patient.general, thread: first });
+    await Promise.all([patient.answer(first), patient.answer(second)]);
+    await patient.quiet();
+    expect(patient.answers(first).map((post) => post.text)).toEqual([
+      "You said: @Ada thread one\n\n@Ada and one more line",
+    ]);
+    expect(patient.answers(second).map((post) => post.text)).toEqual(["You said: @Ada thread two"]);
+    expect(await patient.database().count("Turn")).toBe(2);
+  },
+  START_MS,
+);

@@ -29,7 +29,7 @@ export interface ProductOptions {
   readonly args?: readonly string[];
 }
 
-const READY_MS = 30_000;
+const READY_MS = 90_000;
 
 /** Starts the product in this process. */
 export async function startInside({ folder, env, logs }: ProductOptions): Promise<Product> {

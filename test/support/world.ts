@@ -92,6 +92,9 @@ export interface World extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Longest time a world takes to start, on a machine that is busy with other things; for `beforeAll` and for tests that make one. */
+export const START_MS = 120_000;
+
 /** Starts a world; `await using` closes it. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const { beside } = options;

@@ -8,6 +8,7 @@ import { type Fields, toFields, toList, toText, toTexts } from "../shared/fields
 import type { DiscordBot } from "./bot.ts";
 import { problemOf } from "./errors.ts";
 import { idAt } from "./inbound.ts";
+import { createRecent } from "./recent.ts";
 
 /** Bounds; tests change them. */
 export interface BackfillOptions {
@@ -34,6 +35,7 @@ export interface Backfill {
 /** Differences of clocks between us and Discord, ms. */
 const MARGIN_MS = 5000;
 const DIRECT_CHANNELS = 50;
+const KNOWN_DIRECTS = 500;
 
 /** Creates the reader; `take` is the way of live events. */
 export function createBackfill(
@@ -47,7 +49,7 @@ export function createBackfill(
   let messages = 0;
   let chain: Promise<void> = Promise.resolve();
   const key = `directs:${bot.self.appId}`;
-  const known = new Set<string>();
+  const known = createRecent<true>(KNOWN_DIRECTS);
   const readOne = async (channelId: string, extra: Fields): Promise<void> => {
     if (stopping.aborted || places >= options.maxPlaces || messages >= options.maxMessages) return;
     places += 1;
@@ -56,6 +58,7 @@ export function createBackfill(
       messages += 1;
       await take("MESSAGE_CREATE", { ...message, ...extra });
     }
+    if (found.length > 0) bot.context.metrics.count("parley_discord_missed_messages_total", {}, found.length);
     if (found.length > 0) bot.log.info({ channelId, messages: found.length }, "read what was written while away");
   };
   const later = (work: () => Promise<void>): void => {
@@ -83,8 +86,8 @@ export function createBackfill(
       }
     },
     direct(channelId) {
-      if (known.has(channelId)) return;
-      known.add(channelId);
+      if (known.get(channelId)) return;
+      known.set(channelId, true);
       later(async () => {
         const others = toTexts(await bot.context.kv.get(key)).filter((id) => id !== channelId);
         await bot.context.kv.set(key, [channelId, ...others].slice(0, DIRECT_CHANNELS));

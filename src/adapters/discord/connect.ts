@@ -221,10 +221,11 @@ class Connection implements DiscordConnection {
     if (this.#stopping.signal.aborted || this.#over.signal.aborted) return;
     const { appId } = bot.self;
     const { session } = await this.#keeper.begin(appId);
-    const intake = createIntake({ bot, isOurs: (userId) => ours.has(userId), copies, stopping: this.#stopping.signal });
+    const stopping = AbortSignal.any([this.#stopping.signal, this.#over.signal]);
+    const intake = createIntake({ bot, isOurs: (userId) => ours.has(userId), copies, stopping });
     this.#intake = intake;
     const take = (event: string, data: Fields) => intake.take(event, data);
-    this.#backfill = createBackfill(bot, take, this.#stopping.signal, options.backfill);
+    this.#backfill = createBackfill(bot, take, stopping, options.backfill);
     const gateway = createGateway({
       token,
       intents: bot.self.readsContent ? INTENTS | CONTENT_INTENT : INTENTS,
@@ -240,7 +241,7 @@ class Connection implements DiscordConnection {
     if (this.#stopping.signal.aborted) return;
     await gateway.open();
     void syncCommands(bot);
-    await this.#keeper.keep(() => gateway.session(), AbortSignal.any([this.#stopping.signal, this.#over.signal]));
+    await this.#keeper.keep(() => gateway.session(), stopping);
     if (!this.#stopping.signal.aborted) await gateway.close();
   }
 

@@ -119,7 +119,7 @@ async function bodyOf(bot: DiscordBot, place: Place, content: Exclude<DiscordCon
     }
     case "file": {
       const files = await openFiles(bot, place, [content.file]);
-      const attachments = files.map((file, id) => ({ id, filename: file.name }));
+      const attachments = files.map((file, index) => ({ id: String(index), filename: file.name }));
       const caption = content.caption === "" ? {} : { content: content.caption, flags: NO_PREVIEWS_FLAG };
       return { body: { ...caption, attachments }, files };
     }

@@ -72,6 +72,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     updateSessionInfo: (_shard, session) => {
       if (!state.isOver.signal.aborted) state.current = session;
     },
+    // One connection carries up to 2,500 servers; the session above is that one's.
+    shardCount: 1,
     handshakeTimeout: 10_000,
     helloTimeout: 15_000,
   });

@@ -32,13 +32,14 @@ export async function readThread(
     const guild = await bot.directory.guild(bot.calls, workspaceId).catch(() => undefined);
     const root = inside.find((message) => message.id === threadId) ?? (await rootOf(bot, channelId, threadId));
     const replies = inside.filter((message) => message.id !== threadId).sort(byId);
-    const kept = [...(root ? [root] : []), ...replies.slice(-Math.max(0, limit - (root ? 1 : 0)) || replies.length)];
+    const room = root ? limit - 1 : limit;
+    const kept = [...(root ? [root] : []), ...(room > 0 ? replies.slice(-room) : [])];
     const names: Names = {
       user: (id) => bot.ours.get(id),
       role: (id) => guild?.roles.get(id),
       channel: (id) => bot.directory.knownPlace(id)?.name,
     };
-    return kept.slice(0, limit).map((message) => toHistory(message, names, threadId));
+    return kept.map((message) => toHistory(message, names, threadId));
   } catch (error) {
     throw toDeliveryError(error);
   }

@@ -8,7 +8,7 @@ import type { InboundEvent } from "../../engine/index.ts";
 import { type Fields, toFields, toText } from "../shared/fields.ts";
 import type { DiscordBot } from "./bot.ts";
 import type { Copies } from "./copies.ts";
-import { isThread } from "./directory.ts";
+import { isThread, type Place } from "./directory.ts";
 import { problemOf } from "./errors.ts";
 import { conversationOf, type Knowledge, toDeletes, toEdit, toMessage, toReaction } from "./inbound.ts";
 import { type IsOurs, isWithheld, kindOf, lacksReplied, namesOwnRole } from "./inbound-kind.ts";
@@ -117,7 +117,7 @@ export async function learn(bot: DiscordBot, data: Fields): Promise<Knowledge> {
   const guildId = toText(data.guild_id);
   const { directory, calls } = bot;
   const [place, guild, replied, installationId] = await Promise.all([
-    guildId === undefined ? undefined : quietly(() => directory.place(calls, channelId)),
+    guildId === undefined ? undefined : placeOf(bot, channelId, data.channel_type),
     guildId === undefined ? undefined : quietly(() => directory.guild(calls, guildId)),
     repliedOf(bot, data),
     bot.installs.of(guildId),
@@ -136,6 +136,16 @@ export async function learn(bot: DiscordBot, data: Fields): Promise<Knowledge> {
     names,
     ...(replied === undefined ? {} : { replied }),
   };
+}
+
+/**
+ * A message in a thread belongs to the thread's conversation, so a thread must be known as one: where Discord cannot be asked just now, the event
+ * waits. For other channels only the name is missing then.
+ */
+async function placeOf(bot: DiscordBot, channelId: string, type: unknown): Promise<Place | undefined> {
+  const ask = () => bot.directory.place(bot.calls, channelId);
+  if (typeof type !== "number" || isThread(type)) return ask();
+  return (await quietly(ask)) ?? { id: channelId, type };
 }
 
 /** The answered message: in the event, or asked for once. Without it the message is taken in all the same. */

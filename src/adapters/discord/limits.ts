@@ -7,10 +7,10 @@
 export const CONTENT_CODE_POINTS = 1950;
 /** Pieces of one text before it becomes a summary and a file (SPEC M2). */
 export const MAX_TEXT_PIECES = 6;
-/** Code points of all text shown in one message of components; Discord's limit is 4,000. */
-export const CARD_CODE_POINTS = 3800;
-/** UTF-8 bytes of all text in one message of components: a little over 10,000 make Discord fail with status 500. */
-export const CARD_BYTES = 9000;
+/** Code points of a card's words. Discord's limit is 4,000 for all text of a message, and the line that says how a card ended needs room. */
+export const CARD_CODE_POINTS = 3300;
+/** UTF-8 bytes of the same: a little over 10,000 make Discord fail with status 500. */
+export const CARD_BYTES = 8000;
 
 /** Words on a button; about 34 are shown. */
 export const BUTTON_CHARS = 80;

@@ -45,7 +45,7 @@ export interface FileContent {
 /** What one piece holds; stored as JSON. */
 export type DiscordContent = TextContent | CardContent | GalleryContent | FileContent;
 
-const OUTCOME_CHARS = 600;
+const OUTCOME_CHARS = 300;
 const CAPTION_CHARS = 1000;
 
 /** The native messages of a delivery. */
@@ -170,7 +170,7 @@ function outcomeLine(delivery: Delivery, outcome: CardOutcome): string {
         ...(outcome.answer?.labels ?? []),
         ...(outcome.answer?.custom === undefined ? [] : [outcome.answer.custom]),
       ];
-      const answer = clip(escapeWords(chosen.join(", ")), OUTCOME_CHARS);
+      const answer = escapeWords(clip(chosen.join(", "), OUTCOME_CHARS));
       return answer === "" ? `✓ Answered${who}` : `✓ ${answer} (answered${who})`;
     }
     case "dismissed":

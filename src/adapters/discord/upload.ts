@@ -67,6 +67,6 @@ export function galleryBody(
 ): Readonly<Record<string, unknown>> {
   const described = files.map((file) => (file.alt?.trim() ? { description: clip(file.alt.trim(), ALT_CHARS) } : {}));
   const items = uploads.map((upload, id) => ({ media: { url: `attachment://${upload.name}` }, ...described[id] }));
-  const attachments = uploads.map((upload, id) => ({ id, filename: upload.name, ...described[id] }));
+  const attachments = uploads.map((upload, id) => ({ id: String(id), filename: upload.name, ...described[id] }));
   return { flags: COMPONENTS_FLAG, components: [{ type: 12, items }], attachments };
 }

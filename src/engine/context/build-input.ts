@@ -77,9 +77,13 @@ function entryText(entry: Entry): string {
 function fileLine(file: FileRef, address: string | undefined, k: number): string {
   const tag = address ? `[${fileAddress(address, k)}] ` : "";
   const size = file.size > 0 ? `, ${Math.max(1, Math.round(file.size / 1024))} kB` : "";
-  const state =
-    file.state === "pending" ? ", still being fetched" : file.state === "failed" ? ", could not be fetched" : "";
+  const state = file.state === "pending" ? ", still being fetched" : file.state === "failed" ? failureOf(file) : "";
   return `${tag}attached file: ${untrustedName(file.name)} (${untrustedName(file.mediaType)}${size}${state})`;
+}
+
+/** Why there is nothing to read, so that the bot can tell the person what would help. */
+function failureOf({ problem }: FileRef): string {
+  return problem === undefined ? ", could not be fetched" : `, could not be fetched: ${untrustedText(problem)}`;
 }
 
 function filesOf(mail: Mail, parts: InputParts): readonly FileRef[] {

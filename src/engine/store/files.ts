@@ -39,7 +39,8 @@ function fileRefOf(row: File): FileRef {
     size: row.size ?? 0,
     fileId: row.id,
   };
-  return row.state === "pending" || row.state === "failed" ? { ...known, state: row.state } : known;
+  if (row.state === "failed") return { ...known, state: "failed", ...(row.error ? { problem: row.error } : {}) };
+  return row.state === "pending" ? { ...known, state: "pending" } : known;
 }
 
 /** References of files in the order asked for; unknown ids are left out. */

@@ -75,6 +75,7 @@ export function addApp(workspace: Workspace, options: AppOptions): App {
     agent: options.agent ?? true,
     main: null,
     enterprise: null,
+    rotates: false,
     clientId: `${newId("", 4)}.${newId("", 8)}`,
     clientSecret: randomBytes(16).toString("hex"),
     revoked: null,

@@ -83,6 +83,7 @@ export function exchangeCode(call: Call): Fields {
     team: enterprise ? null : { id: team.id, name: team.name },
     enterprise: enterprise ? { id: enterprise.id, name: enterprise.name } : null,
     is_enterprise_install: enterprise !== null,
+    ...(app.rotates ? { refresh_token: `xoxe-1-${newId("", 24)}`, expires_in: 43_200 } : {}),
     authed_user: { id: newId("U") },
   };
 }

@@ -47,6 +47,8 @@ export interface App {
   readonly enterprise: Team | null;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** Its tokens end after twelve hours and are renewed with a second one. */
+  rotates: boolean;
   /** An error code every call with this app's tokens gets, for example `token_revoked`. */
   revoked: string | null;
 }
