@@ -16,7 +16,7 @@ import { startLlm } from "../emulators/llm/index.ts";
 import { pause } from "../emulators/loopback.ts";
 import { silentLog } from "../engine/store/silent-log.ts";
 import { type Database, OPEN_WORK, openDatabase } from "./database.ts";
-import { type Product, startApart } from "./product.ts";
+import { type Product, type Starting, startApart } from "./product.ts";
 import type { OwnRedis } from "./redis.ts";
 import { answering } from "./scripts.ts";
 
@@ -40,7 +40,8 @@ export interface ChaosTally {
   readonly turnsTakenUp: number;
 }
 
-const FINISH_MS = 240_000;
+/** How long the rest may take after everything was broken, for each message; a turn is two model calls and a dozen commits. */
+const FINISH_MS_EACH = 500;
 /** Mail keeps coming while things break. */
 const WRITING_MS = 12_000;
 
@@ -53,7 +54,12 @@ export async function runQueueChaos(options: ChaosOptions): Promise<ChaosTally> 
   writeFileSync(join(folder, "parley.yaml"), JSON.stringify(settingsFor(ids, llm.openaiUrl)));
   const env = { DATABASE_URL: options.databaseUrl, REDIS_URL: options.redis.url };
   const logs: string[] = [];
-  const startWorker = () => startApart({ folder, env, logs, args: ["--role", "worker"] }).ready;
+  const started: Starting[] = [];
+  const startWorker = () => {
+    const starting = startApart({ folder, env, logs, args: ["--role", "worker"] });
+    started.push(starting);
+    return starting.ready;
+  };
   const workers: Product[] = [await startWorker(), await startWorker()];
   const opened = await openStore({
     databaseUrl: env.DATABASE_URL,
@@ -64,13 +70,11 @@ export async function runQueueChaos(options: ChaosOptions): Promise<ChaosTally> 
   const database = openDatabase({ url: options.databaseUrl, folder: "" });
   try {
     if (!database) throw new Error("no database");
-    const writing = writeMail(opened.store, ids, options);
-    await breakThings(options, workers, startWorker);
-    await writing;
-    await untilFinished(database, logs);
+    await Promise.all([writeMail(opened.store, ids, options), breakThings(options, workers, startWorker)]);
+    await untilFinished(database, options.messages, logs);
     return await tally(database, options.messages);
   } finally {
-    await Promise.all(workers.map((worker) => worker.kill()));
+    await Promise.all(started.map((one) => one.kill()));
     await Promise.all([opened.close(), database?.close(), llm.close()]);
     rmSync(folder, { recursive: true, force: true });
   }
@@ -169,8 +173,8 @@ async function breakThings(
   say("Redis killed and started again, empty");
 }
 
-async function untilFinished(database: Database, logs: readonly string[]): Promise<void> {
-  const end = Date.now() + FINISH_MS;
+async function untilFinished(database: Database, messages: number, logs: readonly string[]): Promise<void> {
+  const end = Date.now() + 120_000 + messages * FINISH_MS_EACH;
   for (;;) {
     const [row] = await database.rows<{ open: string }>(OPEN_WORK);
     if (Number(row?.open) === 0) return;

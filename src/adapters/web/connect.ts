@@ -29,10 +29,11 @@ export async function joinHub(hub: Hub, account: AdapterAccount, context: Adapte
   const facts = { appId: botId, workspaceId: WORKSPACE_ID, botUserId: botId, otherIds: [] };
   const installation = await context.identify(account, facts);
   hub.bots.set(botId, { account, context, installation });
+  // A process that only sends has nothing to say to open pages; those that serve them do.
+  if (account.intake === false) return;
   await hub.channels.create({ id: DEFAULT_CHANNEL, name: DEFAULT_CHANNEL, bots: [] });
   await hub.channels.addOnce(DEFAULT_CHANNEL, botId);
   await announceChange(hub, botId);
-  if (account.intake === false) return;
   // What a crash left half-way is handed in aside: it must not delay the start, and a page that still waits resends anyway.
   void handInOwed(hub, { account, context, installation }).catch((error: unknown) =>
     hub.log.warn({ err: error, botId }, "messages written before the last stop could not be handed in yet"),
