@@ -112,8 +112,8 @@ function fromEnvironment({ settings, env, providerKeys, file }: Choice): Bots | 
   return { origin: "environment", bots: [bot], problems, warnings: [] };
 }
 
-function demo({ settings }: Choice): Bots {
-  const model = settings.model ?? "demo";
+function demo({ settings, providerKeys }: Choice): Bots {
+  const model = settings.model ?? defaultModel(providerKeys) ?? "demo";
   const bots = DEMO_BOTS.map((bot) => ({ ...bot, model, lanes: 4 }));
   const warnings =
     model === "demo"

@@ -50,6 +50,16 @@ describe("without a settings file", () => {
     });
   });
 
+  test("with a provider's key and no bots, the demo bots think with the model of that key", () => {
+    const models = load({ ANTHROPIC_API_KEY: "sk-ant-1" }).bots.map((bot) => bot.model);
+    expect(new Set(models)).toEqual(
+      new Set([
+        load({ SLACK_BOT_TOKEN: "xoxb-1", SLACK_APP_TOKEN: "xapp-1", ANTHROPIC_API_KEY: "sk-ant-1" }).bots[0]?.model,
+      ]),
+    );
+    expect(models[0]).toMatch(/^anthropic\//);
+  });
+
   test("Slack tokens and a provider's key make one bot called Parley", () => {
     const config = load({ SLACK_BOT_TOKEN: "xoxb-1", SLACK_APP_TOKEN: "xapp-1", ANTHROPIC_API_KEY: "sk-1" });
     expect(config.origin).toBe("environment");

@@ -197,6 +197,13 @@ async function recheck(
       `The file has ${opened.size} bytes, more than the ${maxBytes} allowed. Send a smaller one, or a link.`,
     );
   }
+  // A second name may belong to anything, for example a file inside the database's folder: only files of one name are surely the bot's own.
+  if (opened.isFile() && opened.nlink > 1n) {
+    return refuse(
+      "secret",
+      "The file has another name elsewhere (a hard link) and is not sent. Make a copy of it and send that.",
+    );
+  }
   return refuseKind(opened);
 }
 

@@ -178,7 +178,7 @@ async function sendPiece(parts: OutboxParts, claim: SenderClaim, piece: OutboxPi
   const adapter = parts.adapters(piece.platform);
   const close = adapter
     ? await keepingClaim(parts, claim, attempt(parts, adapter, claim, piece, lookUp))
-    : retryLater(piece, `The ${piece.platform} connection is not running.`, false);
+    : retryLater(piece, `The ${piece.platform} connection is not running.`, lookUp);
   parts.metrics.count("parley_pieces_total", { platform: piece.platform, outcome: close.to });
   if (close.to !== "sent") parts.log.warn({ pieceId: piece.id, to: close.to, why: close.text }, "piece not sent");
   const closed = await parts.store.closePiece(claim, piece.id, close);

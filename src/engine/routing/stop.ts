@@ -40,7 +40,7 @@ async function startOver(parts: RouterParts, item: MessageCase, botId: string | 
   const text =
     busy > 0
       ? "Something is still running here, so it was left as it is. Type `!stop` first, then `!new`."
-      : "A new conversation begins here: what was said before stays in the channel, but is no longer taken into account.";
+      : "A new conversation begins here: what was said before stays readable, but is no longer taken into account.";
   await parts.hostCards.say(item, `new:${item.event.dedupeKey}`, text, botId);
   return { status: "accepted" };
 }

@@ -209,6 +209,12 @@ describe("secret files", () => {
     expect(await read("file:///workspace/picture.png")).toBe("secret");
   });
 
+  test("a file with a second name elsewhere is refused, whatever that name is: it may lie in the database's folder", async () => {
+    writeFileSync(join(base, "database", "settings.conf"), "inner settings");
+    linkSync(join(base, "database", "settings.conf"), join(workspace, "innocent.txt"));
+    expect(await read("file:///workspace/innocent.txt")).toBe("secret");
+  });
+
   test("the database folder is refused even inside a root", async () => {
     writeFileSync(join(base, "database", "1.dat"), "rows");
     const wide = createFileRoots({ roots: [{ path: base }], secretPaths: [join(base, "database")] });

@@ -18,7 +18,7 @@ export function App({ playground }: { playground: Playground }) {
 
 function Waiting({ text }: { text: string }) {
   return (
-    <main class="waiting">
+    <main class="starting">
       <span class="spinner" aria-hidden="true" />
       <p role="status">{text}</p>
     </main>

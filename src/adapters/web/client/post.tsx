@@ -47,7 +47,7 @@ export function Post({ playground, post, joined, mine, answered }: Props) {
           </a>
         )}
         <Content playground={playground} post={post} />
-        {post.reactions && <Reactions post={post} />}
+        {post.reactions && post.reactions.length > 0 && <Reactions post={post} />}
       </div>
     </article>
   );
