@@ -1,10 +1,10 @@
 /** Payloads of any shape: nothing that Slack (or somebody who got hold of its socket) sends may throw where it would end the process. */
 
 import { expect, test } from "vitest";
+import type { Fields } from "../../src/adapters/shared/fields.ts";
 import { toInbound } from "../../src/adapters/slack/inbound.ts";
 import { kindOf, lookupsOf, type SlackEventKind } from "../../src/adapters/slack/inbound-kind.ts";
 import { mentionedIds, readText } from "../../src/adapters/slack/inbound-text.ts";
-import type { Fields } from "../../src/adapters/slack/json.ts";
 import { readOrigin, readSecret, readTyped } from "../../src/adapters/slack/secret-form.ts";
 
 const self = { installationId: "i1", workspaceId: "T1", appId: "A1", botUserId: "U0ADA", slackBotId: "B0ADA" };

@@ -1,8 +1,8 @@
 /** What people write in Slack, as clean text: names, places of mentions, what is code or quotation. */
 
 import { expect, test } from "vitest";
+import type { Fields } from "../../src/adapters/shared/fields.ts";
 import { readText } from "../../src/adapters/slack/inbound-text.ts";
-import type { Fields } from "../../src/adapters/slack/json.ts";
 
 const NAMES: Record<string, string> = { U0ADA: "Ada", U0ALICE: "Alice", U0BOB: "Bob" };
 const names = {

@@ -1,9 +1,9 @@
 /** What Slack sends, and what becomes of it: a table of payloads. */
 
 import { expect, test } from "vitest";
+import type { Fields } from "../../src/adapters/shared/fields.ts";
 import { type SlackIdentity, toInbound } from "../../src/adapters/slack/inbound.ts";
 import { kindOf, lookupsOf } from "../../src/adapters/slack/inbound-kind.ts";
-import type { Fields } from "../../src/adapters/slack/json.ts";
 import type { EditEvent, InboundEvent, MessageEvent } from "../../src/engine/index.ts";
 
 const self: SlackIdentity = {

@@ -7,11 +7,11 @@
 import type { InboundEvent, PersonRef, Reception } from "../../engine/index.ts";
 import { personId } from "../../engine/index.ts";
 import { type ControlRef, readControlId } from "../shared/control-id.ts";
+import { type Fields, toFields, toList, toText, toTexts } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import { handleCommand } from "./commands.ts";
 import { problemOf } from "./errors.ts";
 import { conversationOf } from "./inbound.ts";
-import { type Fields, toFields, toList, toText, toTexts } from "./json.ts";
 import { type Listener, tellPrivately } from "./notices.ts";
 import type { Acknowledge } from "./receiver.ts";
 import {

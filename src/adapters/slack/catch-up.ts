@@ -5,9 +5,9 @@
  * connection, keeps below Slack's rate for reading, and never looks back further than a day.
  */
 
+import { type Fields, toFields, toList, toText } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import { problemOf } from "./errors.ts";
-import { type Fields, toFields, toList, toText } from "./json.ts";
 
 /** When and how far to look back, ms. */
 export interface CatchUpOptions {

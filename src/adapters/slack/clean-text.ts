@@ -4,7 +4,7 @@
  */
 
 import type { Mention } from "../../engine/index.ts";
-import { type Fields, toText } from "./json.ts";
+import { type Fields, toText } from "../shared/fields.ts";
 
 /** A stretch of the clean text. */
 export interface TextRange {

@@ -7,11 +7,11 @@
 
 import type { ConversationRef, PersonRef, Reception } from "../../engine/index.ts";
 import { personId } from "../../engine/index.ts";
+import { type Fields, toFields, toText } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import { COMMAND_WORDS, type CommandWord } from "./command-name.ts";
 import { problemOf } from "./errors.ts";
 import { conversationOf } from "./inbound.ts";
-import { type Fields, toFields, toText } from "./json.ts";
 import { tellPrivately } from "./notices.ts";
 import type { Acknowledge } from "./receiver.ts";
 

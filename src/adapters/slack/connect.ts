@@ -6,6 +6,7 @@
 
 import type { AdapterAccount, AdapterContext, BotHealth, Log } from "../../engine/index.ts";
 import { SecretValue } from "../../engine/index.ts";
+import { type Fields, toFields } from "../shared/fields.ts";
 import { handleInteraction } from "./actions.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
 import { type CatchUp, type CatchUpOptions, createCatchUp, DEFAULT_CATCH_UP } from "./catch-up.ts";
@@ -13,7 +14,6 @@ import { createEvents, type Events } from "./events.ts";
 import type { HttpBot } from "./http.ts";
 import type { IsOurs } from "./inbound-kind.ts";
 import { forgetInstalled, keepInstalled, readInstalled } from "./installed.ts";
-import { type Fields, toFields } from "./json.ts";
 import type { InstallableBot, InstalledWorkspace } from "./oauth.ts";
 import { type Acknowledge, createIntake, type Intake } from "./receiver.ts";
 import { signIn } from "./sign-in.ts";

@@ -6,12 +6,12 @@
 
 import type { CardOutcome, Delivery, Piece, Place, Receipt } from "../../engine/index.ts";
 import { DeliveryError } from "../../engine/index.ts";
+import { type Fields, toFields, toList, toText } from "../shared/fields.ts";
 import type { OutboundLimits } from "../shared/outbound-limits.ts";
 import { valuesKey } from "./actions.ts";
 import type { SlackBot } from "./bot.ts";
 import { problemOf, toDeliveryError } from "./errors.ts";
 import { toPlainText } from "./format.ts";
-import { type Fields, toFields, toList, toText } from "./json.ts";
 import { asPersona } from "./persona.ts";
 import { budgetKey, threadOf } from "./place.ts";
 import { type MessageContent, renderDelivery, renderSettled, type SlackContent } from "./render.ts";

@@ -5,11 +5,11 @@
  */
 
 import type { Clock, PersonKind } from "../../engine/index.ts";
+import { type Fields, toFields, toText, toTexts } from "../shared/fields.ts";
 import type { SlackCalls } from "./clients.ts";
 import { problemOf } from "./errors.ts";
 import type { Knowledge } from "./inbound.ts";
 import type { Lookups } from "./inbound-kind.ts";
-import { type Fields, toFields, toText, toTexts } from "./json.ts";
 
 /** A person as Slack describes them. */
 export interface DirectoryPerson {

@@ -5,7 +5,7 @@
  */
 
 import { DeliveryError, type DeliveryProblem } from "../../engine/index.ts";
-import { toFields, toList, toText } from "./json.ts";
+import { toFields, toList, toText } from "../shared/fields.ts";
 
 /** A failed call, understood. `code` is Slack's own word for it, or our own for what happened on the wire. */
 export interface SlackProblem {

@@ -4,12 +4,12 @@
  * Invariant: `take` resolves only when the event was stored or is knowingly of no interest; it rejects when it should come again.
  */
 
+import { type Fields, toFields, toList, toText } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import type { CatchUp } from "./catch-up.ts";
 import { greet } from "./greeting.ts";
 import { type Knowledge, toInbound } from "./inbound.ts";
 import { type IsOurs, kindOf, type Lookups, lookupsOf, type SlackEventKind } from "./inbound-kind.ts";
-import { type Fields, toFields, toList, toText } from "./json.ts";
 import { createTwins, type Twins } from "./twins.ts";
 
 /** Slack delivers an event three more times; after that it is gone. */

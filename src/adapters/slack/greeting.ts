@@ -4,10 +4,10 @@
  * error, the greeting is then given next time.
  */
 
+import { type Fields, toText } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import { problemOf } from "./errors.ts";
 import { toPlainText, toSlackMarkdown } from "./format.ts";
-import { type Fields, toText } from "./json.ts";
 import { clip } from "./limits.ts";
 import { suggestedPrompts } from "./prompts.ts";
 

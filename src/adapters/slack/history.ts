@@ -5,9 +5,9 @@
 
 import type { ConversationRef, HistoryMessage, PersonRef } from "../../engine/index.ts";
 import { personId } from "../../engine/index.ts";
+import { type Fields, toFields, toList, toText, toTexts } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import { mentionedIds, readText } from "./inbound-text.ts";
-import { type Fields, toFields, toList, toText, toTexts } from "./json.ts";
 
 const PAGE = 200;
 const MAX_PAGES = 10;

@@ -6,7 +6,7 @@
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { AdapterRoute, Clock } from "../../engine/index.ts";
-import { type Fields, parseFields, toText } from "./json.ts";
+import { type Fields, parseFields, toText } from "../shared/fields.ts";
 import type { Intake } from "./receiver.ts";
 
 /** What HTTP needs of a bot. */

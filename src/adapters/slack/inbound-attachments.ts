@@ -3,8 +3,8 @@
  * quoted, so that names in it address nobody; link previews are not part of what was said.
  */
 
+import { type Fields, toFields, toList, toText, toTexts } from "../shared/fields.ts";
 import { decode, literal, type TextBuilder } from "./clean-text.ts";
-import { type Fields, toFields, toList, toText, toTexts } from "./json.ts";
 
 /** Deeper nesting than this is not read; Slack itself nests three levels. */
 const MAX_DEPTH = 12;

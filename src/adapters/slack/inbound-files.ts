@@ -5,9 +5,9 @@
  */
 
 import type { Download, DownloadFailure, InboundFile } from "../../engine/index.ts";
+import { type Fields, toFields, toText } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import { problemOf } from "./errors.ts";
-import { type Fields, toFields, toText } from "./json.ts";
 import { DOWNLOAD_TIMEOUT_MS, INBOUND_FILE_BYTES, INBOUND_VIDEO_BYTES } from "./limits.ts";
 import { downloadFromOwnServer, isOwnServer } from "./own-server.ts";
 

@@ -4,9 +4,9 @@
  * mention is an edit, never a second message.
  */
 
+import { type Fields, toFields, toText } from "../shared/fields.ts";
 import type { Names } from "./clean-text.ts";
 import { mentionedIds, readText } from "./inbound-text.ts";
-import { type Fields, toFields, toText } from "./json.ts";
 
 /** What has to be looked up before `toInbound` can answer fully. */
 export interface Lookups {

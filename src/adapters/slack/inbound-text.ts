@@ -4,9 +4,9 @@
  * choice. Pure: names are handed in.
  */
 
+import { type Fields, toFields, toList, toText } from "../shared/fields.ts";
 import { type CleanText, decode, literal, type Names, TextBuilder } from "./clean-text.ts";
 import { readAttachment, readPlainBlocks } from "./inbound-attachments.ts";
-import { type Fields, toFields, toList, toText } from "./json.ts";
 
 /** The clean text of a message (or of the `message` inside an edit). */
 export function readText(message: Fields, names: Names): CleanText {

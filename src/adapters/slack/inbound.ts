@@ -16,10 +16,10 @@ import type {
   StopEvent,
 } from "../../engine/index.ts";
 import { personId } from "../../engine/index.ts";
+import { type Fields, toFields, toList, toText } from "../shared/fields.ts";
 import type { Names } from "./clean-text.ts";
 import { channelOf, type SlackEventKind, subjectOf } from "./inbound-kind.ts";
 import { readText } from "./inbound-text.ts";
-import { type Fields, toFields, toList, toText } from "./json.ts";
 import { MESSAGE_FILES } from "./limits.ts";
 
 /** The account an event came to. */

@@ -8,9 +8,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { AdapterContext, AdapterRoute, Log } from "../../engine/index.ts";
 import { SecretValue } from "../../engine/index.ts";
+import { type Fields, toFields, toText } from "../shared/fields.ts";
 import { createCalls } from "./clients.ts";
 import { problemOf } from "./errors.ts";
-import { type Fields, toFields, toText } from "./json.ts";
 import { INSTALL_SCOPES } from "./manifest.ts";
 
 /** A workspace or organisation that has added the app. */

@@ -5,9 +5,9 @@
  */
 
 import type { KeyValueStore, Log } from "../../engine/index.ts";
+import { toFields, toText, toTexts } from "../shared/fields.ts";
 import type { SlackCalls } from "./clients.ts";
 import { problemOf } from "./errors.ts";
-import { toFields, toText, toTexts } from "./json.ts";
 
 /** Working states of one bot in one workspace. */
 export interface Presence {

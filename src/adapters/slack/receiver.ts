@@ -6,8 +6,8 @@
 
 import { App, type Receiver } from "@slack/bolt";
 import type { Log } from "../../engine/index.ts";
+import { type Fields, toFields, toText } from "../shared/fields.ts";
 import { clientOptions } from "./clients.ts";
-import { type Fields, toFields, toText } from "./json.ts";
 
 /** Acknowledges to Slack; `response` is for interactions that answer with something. Never throws. */
 export type Acknowledge = (response?: unknown) => void;

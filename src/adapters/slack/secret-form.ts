@@ -6,8 +6,8 @@
 
 import { type SecretRequest, SecretValue } from "../../engine/index.ts";
 import { writeControlId } from "../shared/control-id.ts";
+import { type Fields, toFields, toText } from "../shared/fields.ts";
 import { type Block, button, plainText } from "./blocks.ts";
-import { type Fields, toFields, toText } from "./json.ts";
 import { BUTTON_CHARS, INPUT_CHARS, LABEL_CHARS, MODAL_TITLE_CHARS } from "./limits.ts";
 
 /** Where a form was opened from; travels in the form, so that its answer finds back. */

@@ -5,10 +5,10 @@
 
 import { z } from "zod";
 import type { Log } from "../../engine/index.ts";
+import { toFields, toTexts } from "../shared/fields.ts";
 import { createCalls } from "./clients.ts";
 import { commandName } from "./command-name.ts";
 import { problemOf } from "./errors.ts";
-import { toFields, toTexts } from "./json.ts";
 import { type ManifestInput, manifestLink, missingScopes, scopeUse, slackManifest } from "./manifest.ts";
 
 const tokensSchema = z.object({

@@ -4,11 +4,11 @@
  */
 
 import type { AdapterAccount, AdapterContext, Log, SecretValue } from "../../engine/index.ts";
+import { type Fields, toFields, toText, toTexts } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import { createCalls, type SlackCalls } from "./clients.ts";
 import { createDirectory } from "./directory.ts";
 import type { SlackIdentity } from "./inbound.ts";
-import { type Fields, toFields, toText, toTexts } from "./json.ts";
 import { missingScopes } from "./manifest.ts";
 import { createPresence } from "./presence.ts";
 

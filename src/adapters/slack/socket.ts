@@ -7,8 +7,8 @@
 
 import { SocketModeReceiver } from "@slack/bolt";
 import type { Clock, Log } from "../../engine/index.ts";
+import { type Fields, parseFields, toFields, toText } from "../shared/fields.ts";
 import { clientOptions, quietLogger } from "./clients.ts";
-import { type Fields, parseFields, toFields, toText } from "./json.ts";
 
 /** A payload from Slack: an event, an interaction or a command. */
 export interface SocketPayload {

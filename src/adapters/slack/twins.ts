@@ -5,8 +5,8 @@
  */
 
 import type { Clock, Metrics } from "../../engine/index.ts";
+import { type Fields, toFields, toList, toText } from "../shared/fields.ts";
 import type { SlackCall } from "./clients.ts";
-import { type Fields, toFields, toList, toText } from "./json.ts";
 
 /** Remembers lately heard messages of one bot in one workspace. */
 export interface Twins {

@@ -6,9 +6,9 @@
  */
 
 import type { Clock, Log, SecretValue } from "../../engine/index.ts";
+import { type Fields, toFields, toList, toTexts } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import { problemOf } from "./errors.ts";
-import { type Fields, toFields, toList, toTexts } from "./json.ts";
 import type { SignedIn } from "./sign-in.ts";
 
 /** What the set is made of. `signIn` rejects with the client's errors. */

@@ -1,7 +1,7 @@
 /**
  * The places of the playground: channels people make, and one direct conversation per person and bot.
  * Invariant: a direct conversation is visible to its person only; a channel's id never changes. Which bots sit in a channel is a list,
- * though a channel takes exactly one for now.
+ * though a channel takes exactly one here.
  */
 
 import type { ConversationRef, KeyValueStore } from "../../engine/index.ts";

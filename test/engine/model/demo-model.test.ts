@@ -9,8 +9,8 @@ import type { ModelMessage, ModelRequest } from "../../../src/engine/model/model
 type Args = Readonly<Record<string, unknown>>;
 
 const FILES = {
-  images: ["a", "b", "c"].map((name) => ({ url: `file:///work/${name}.png`, alt: `Picture ${name}` })),
-  document: { url: "file:///work/notes.md", alt: "Notes" },
+  images: ["a", "b", "c"].map((name) => ({ url: `file:///workspace/${name}.png`, alt: `Picture ${name}` })),
+  document: { url: "file:///workspace/notes.md", alt: "Notes" },
 };
 const SYSTEM =
   "You are Ada, a teammate who lives in this team's chat.\n\nYour duties: Research teammate. Finds sources.";
