@@ -113,6 +113,7 @@ export function toEngineSettings(config: Config): EngineSettings {
       modelMs: 180_000,
       secretTtlMs: 24 * 3_600_000,
     },
+    groups: { ...config.groups, patienceMs: 120_000 },
     fallbackModels: config.fallbackModels,
     ...(config.utilityModel === undefined ? {} : { utilityModel: config.utilityModel }),
     sendMessageGuidance: true,
@@ -186,8 +187,8 @@ function locateStorage(storage: FileSettings["storage"], env: Environment, cwd: 
 function warningsOf(settings: FileSettings, storage: StorageConfig): Warning[] {
   const unused = [
     [
-      storage.redisUrl !== "",
-      "REDIS_URL is set but not used: this version wakes bots inside its one process. Nothing is lost by that; the mailbox is in the database.",
+      storage.redisUrl !== "" && storage.databaseUrl === "",
+      "REDIS_URL is set but not used: several processes need DATABASE_URL too. This one works alone on its embedded database.",
     ],
     [
       Object.keys(settings.mcp.servers).length > 0,

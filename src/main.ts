@@ -7,12 +7,11 @@ import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { adapters, type Platform } from "./adapters/index.ts";
-import { type BotConfig, type Config, type ConfigSources, loadConfig, secretsOf, toEngineSettings } from "./config.ts";
+import { type Config, type ConfigSources, loadConfig, secretsOf, toEngineSettings } from "./config.ts";
 import {
-  type Adapter,
-  type AdapterAccount,
+  type Bot,
   ConfigError,
+  createBullmqRunQueue,
   createDemoFiles,
   createEngine,
   createFolderBlobs,
@@ -26,8 +25,10 @@ import {
   type Log,
   loadVaultKey,
   openStore,
+  type RunQueue,
 } from "./engine/index.ts";
 import { createLog } from "./log.ts";
+import { type Accounts, createAccounts } from "./main-accounts.ts";
 import { startWebServer, type WebServer } from "./main-web.ts";
 import { createMetrics, type ServedMetrics } from "./metrics.ts";
 import { tools } from "./tools/index.ts";
@@ -94,20 +95,27 @@ export async function start(options: StartOptions = {}): Promise<Running> {
   const { storage } = config;
   const opened = await openStore({ databaseUrl: storage.databaseUrl, directory: storage.databaseDir, log, onFatal });
   try {
-    const engine = await assemble(config, opened.store, { clock, log, metrics });
+    const queue = await openQueue(config, opened.store, { clock, log });
+    let accounts: Accounts | undefined;
+    const onBotChanged = (bot: Bot) => void accounts?.attach(bot);
+    const engine = await assemble(config, opened.store, { clock, log, metrics, queue, onBotChanged });
+    accounts = createAccounts(config, engine, log);
     vaultMask = engine.mask;
     const state = { settled: false };
     const web = await listen(config, engine, opened.store, state, { log, metrics });
     metrics.watchBots(() =>
       engine.health().map(({ botId, platform, state }) => ({ botId, platform, connected: state === "connected" })),
     );
-    await engine.syncBots(config.bots.map(({ id, name, role, model, lanes }) => ({ id, name, role, model, lanes })));
+    const bots = await engine.syncBots(
+      config.bots.map(({ id, name, role, model, lanes }) => ({ id, name, role, model, lanes })),
+    );
     await engine.run();
-    const connecting = connectAll(config, engine, log).then(() => {
+    const connecting = accounts.connect(bots).then(() => {
       state.settled = true;
     });
     const url = `http://${config.web.host}:${web.port}`;
-    log.info({ url, database: opened.kind, bots: config.bots.map((bot) => bot.id), origin: config.origin }, "ready");
+    const { role, origin } = config;
+    log.info({ url, role, database: opened.kind, bots: bots.map((bot) => bot.id), origin }, "ready");
     return { port: web.port, url, stop: () => stopAll({ engine, web, close: opened.close, connecting, log }) };
   } catch (error) {
     await opened.close();
@@ -119,6 +127,8 @@ interface Services {
   readonly clock: ReturnType<typeof createSystemClock>;
   readonly log: Log;
   readonly metrics: ServedMetrics;
+  readonly queue: RunQueue;
+  readonly onBotChanged: (bot: Bot) => void;
 }
 
 type Store = Awaited<ReturnType<typeof openStore>>["store"];
@@ -160,9 +170,24 @@ async function assemble(config: Config, store: Store, services: Services): Promi
     },
     guardedFetch: createGuardedFetch({ allowPrivateHosts: config.net.allowPrivateHosts, log }),
     cipher: createVaultCipher(keys),
-    queue: createLocalRunQueue({ clock, log }),
+    role: config.role,
+    isShared: isShared(config),
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`,
   });
+}
+
+/** Several processes may share the work when both servers are named (SPEC O1). */
+function isShared({ storage }: Config): boolean {
+  return storage.databaseUrl !== "" && storage.redisUrl !== "";
+}
+
+/** Rings travel inside this process, or through Redis under keys that belong to this database alone. */
+async function openQueue(config: Config, store: Store, parts: Pick<Services, "clock" | "log">): Promise<RunQueue> {
+  if (!isShared(config)) return createLocalRunQueue(parts);
+  const values = store.keyValues("parley");
+  await values.insert("installation", randomBytes(8).toString("hex"));
+  const installation = String(await values.get("installation"));
+  return createBullmqRunQueue({ ...parts, redisUrl: config.storage.redisUrl, prefix: `parley-${installation}` });
 }
 
 async function listen(
@@ -178,7 +203,8 @@ async function listen(
       host,
       port,
       password,
-      routes: () => engine.routes,
+      // A worker tells only how it is; people and platforms are served by gateways.
+      routes: () => (config.role === "worker" ? [] : engine.routes),
       log: services.log,
       metrics: () => services.metrics.render(),
       health: () => healthOf(store),
@@ -206,38 +232,6 @@ async function healthOf(store: Store): Promise<Readonly<Record<string, unknown>>
     // The reason is in the log of whoever tried to store something; health says only that it does not work.
     return { status: "failing", database: "not reachable" };
   }
-}
-
-/** Connects every bot to the playground and to each platform it has an account on; one that fails does not hold up the rest. */
-async function connectAll(config: Config, engine: Engine, log: Log): Promise<void> {
-  const made = new Map<Platform, Promise<Adapter>>();
-  const adapterOf = (platform: Platform) => {
-    const adapter = made.get(platform) ?? adapters[platform]({ slack: config.slack, discord: config.discord });
-    made.set(platform, adapter);
-    return adapter;
-  };
-  const accounts = config.bots.flatMap(accountsOf);
-  await Promise.all(
-    accounts.map(async ({ platform, account }) => {
-      try {
-        await engine.connect(await adapterOf(platform), account);
-      } catch (error) {
-        log.error(
-          { botId: account.botId, platform, error: String(error) },
-          "bot could not be started on this platform",
-        );
-      }
-    }),
-  );
-}
-
-function accountsOf(bot: BotConfig): { platform: Platform; account: AdapterAccount }[] {
-  const account = { botId: bot.id, name: bot.name, role: bot.role, model: bot.model };
-  return [
-    { platform: "web", account: { ...account, settings: {} } },
-    ...(bot.slack ? [{ platform: "slack" as const, account: { ...account, settings: bot.slack } }] : []),
-    ...(bot.discord ? [{ platform: "discord" as const, account: { ...account, settings: bot.discord } }] : []),
-  ];
 }
 
 async function stopAll(parts: {

@@ -24,6 +24,10 @@ export const COUNTERS = {
     labels: ["model", "kind"],
   },
   parley_tool_calls_total: { help: "Tool calls, by tool and outcome.", labels: ["tool", "outcome"] },
+  parley_peer_messages_total: {
+    help: "Messages between bots, and why some were refused.",
+    labels: ["outcome"],
+  },
   parley_nudges_total: {
     help: "Reminders, closing re-runs and forced sends (SPEC M11, M12), by kind.",
     labels: ["kind"],

@@ -230,6 +230,12 @@ describe("places", () => {
     expect(problemsOf(() => load({}, ["--role", "wroker"]))).toContain("expected one of: all, gateway, worker");
   });
 
+  test("with PostgreSQL and Redis every role may be chosen", () => {
+    const servers = { DATABASE_URL: "postgres://h/d", REDIS_URL: "redis://h" };
+    for (const role of ["all", "gateway", "worker"]) expect(load(servers, ["--role", role])).toMatchObject({ role });
+    expect(load(servers).warnings.join()).not.toContain("REDIS_URL");
+  });
+
   test("REDIS_URL alone does no harm and is mentioned", () => {
     expect(load({ REDIS_URL: "redis://h" }).warnings.join()).toContain("REDIS_URL");
   });

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { type Config, loadConfig } from "../config.ts";
 import { ConfigError, claimDirectory, DatabaseInUseError, loadVaultKey, probeDatabase } from "../engine/index.ts";
 import { type CommandLine, type Finding, type PlatformSetup, settingsArguments } from "./command-line.ts";
+import { checkRuntimeBots } from "./doctor-bots.ts";
 import { checkProviders } from "./doctor-providers.ts";
 
 /** Platform name → loader of its setup, for the platforms this version knows. */
@@ -23,6 +24,7 @@ export async function doctor(line: CommandLine, setups: Setups, fix = false): Pr
     checkProviders(config, line.fetch),
     checkPlatforms(config, setups, fix),
     checkAddress(config, line.fetch),
+    checkRuntimeBots(config),
   ]);
   return report(line, [...loaded.findings, ...parts.flat()]);
 }

@@ -40,6 +40,8 @@ export interface AdapterAccount {
   readonly role: string;
   /** "provider/model" or "demo"; lets a playground label demo bots. */
   readonly model?: string;
+  /** False: send for this bot, but take no events in; `setIntake` may change that later. Default true. */
+  readonly intake?: boolean;
   readonly settings: unknown;
 }
 
@@ -187,6 +189,11 @@ export interface Adapter {
   readonly showsOwnPages?: boolean;
   start(account: AdapterAccount, context: AdapterContext): Promise<void>;
   stop(): Promise<void>;
+  /**
+   * Begins or ends listening for one started bot's events; sending goes on either way. Only for platforms where one connection of a bot should be
+   * live at a time: elsewhere every process may take events in (SPEC O1).
+   */
+  setIntake?(botId: string, on: boolean): Promise<void>;
   render(delivery: Delivery, place: Place): readonly unknown[];
   deliver(piece: Piece, saveProgress: (progress: unknown) => Promise<void>): Promise<Receipt>;
   find(piece: Piece): Promise<Receipt | null>;
@@ -203,6 +210,10 @@ export interface Adapter {
   ): Promise<Download | { readonly ok: false; readonly text: string; readonly retryAfterMs?: number }>;
   /** Root and most recent messages of an existing thread, oldest first, at most `limit`. */
   history(installationId: string, ref: ConversationRef, limit: number): Promise<readonly HistoryMessage[]>;
+  /** Channels this account is in, with their names where they are known; for membership that changed while nobody listened (SPEC G1). */
+  channels?(installationId: string): Promise<readonly { readonly channelId: string; readonly name?: string }[]>;
+  /** True where every bot sees every channel of the server: there several bots are a Group only when somebody says so (SPEC G1). */
+  readonly groupsOnRequest?: boolean;
   /** Native ids of the accounts in a channel. */
   members(installationId: string, channelId: string): Promise<readonly string[]>;
   health(): readonly BotHealth[];

@@ -31,7 +31,19 @@ export interface Conversation extends ConversationRef {
   readonly contextLoaded: boolean;
 }
 
-/** What the conversations of one native channel share. `members` are the bots in it. */
+/** What people chose for one channel. Absent = what the operator's settings say. */
+export interface ChannelSettings {
+  /** Whether the Group hears everything or only what names a member (SPEC G1). */
+  readonly activation?: "all" | "mention";
+  /** Whether several bots here are a Group. */
+  readonly group?: boolean;
+  /** How often this channel has become a Group; its card appears once each time. */
+  readonly begun?: number;
+  /** It is a Group now, and people have been told. */
+  readonly told?: boolean;
+}
+
+/** What the conversations of one native channel share. `members` are the bots in it, in the order they came. */
 export interface Channel {
   readonly id: string;
   readonly platform: string;
@@ -41,6 +53,7 @@ export interface Channel {
   readonly members: readonly string[];
   readonly audience: string;
   readonly replyMode: ReplyMode;
+  readonly settings: ChannelSettings;
 }
 
 /** Where a turn answers: recorded with the turn, so a late send never drifts to another place (SPEC T3). */
@@ -69,4 +82,29 @@ export function channelRowId(ref: Pick<ConversationRef, "platform" | "workspaceI
 export function audienceOf(ref: ConversationRef, personIdOfDirect?: string): string {
   if (ref.kind === "direct" && personIdOfDirect) return `person(${personIdOfDirect})`;
   return `channel(${channelRowId(ref)})`;
+}
+
+/** Platform name of conversations between two bots; no adapter of a chat platform has it. */
+export const PEER_PLATFORM = "peer";
+
+/** The place where a bot answers what another bot's session asks (SPEC I4): one for each receiver and asking session. */
+export function peerRef(asking: {
+  readonly orgId: string;
+  readonly botId: string;
+  readonly sessionId: string;
+  readonly receiverId: string;
+}): ConversationRef {
+  return {
+    platform: PEER_PLATFORM,
+    workspaceId: asking.orgId,
+    kind: "peer",
+    channelId: `${asking.botId}.${asking.receiverId}.${asking.sessionId}`,
+    threadId: asking.sessionId,
+  };
+}
+
+/** Who asked in a peer conversation; undefined for every other place. */
+export function askerOf(ref: ConversationRef): { readonly botId: string; readonly sessionId: string } | undefined {
+  if (ref.kind !== "peer" || !ref.threadId) return undefined;
+  return { botId: ref.channelId.split(".")[0] ?? "", sessionId: ref.threadId };
 }

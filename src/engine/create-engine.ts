@@ -6,25 +6,34 @@
 import type { Adapter, AdapterAccount, AdapterRoute, BotHealth } from "./adapter.ts";
 import type { Bot } from "./bot.ts";
 import type { Clock } from "./clock.ts";
+import { PEER_PLATFORM } from "./conversation.ts";
 import { createDeliverParts, type EngineFiles } from "./delivery/deliver-parts.ts";
 import { createOutbox, type Outbox } from "./delivery/outbox.ts";
+import { createPeerAdapter } from "./delivery/peer-adapter.ts";
 import { createSecretMask, type SecretMask } from "./delivery/secret-mask.ts";
 import { createSettles, type Settles } from "./delivery/settles.ts";
 import type { GuardedFetch } from "./download.ts";
+import { passByLateMembers } from "./group/patience.ts";
 import type { InboundEvent, Receive } from "./inbound-event.ts";
 import type { Log, Metrics } from "./log.ts";
+import { MAIL_RANK } from "./mail.ts";
+import { measured } from "./model/measured.ts";
 import type { Model, Models } from "./model/model.ts";
 import type { RunQueue } from "./queue/run-queue.ts";
 import { createSweeper, type SweepPass } from "./queue/sweeper.ts";
 import { createWorker } from "./queue/worker.ts";
 import { createAdapterContext } from "./routing/adapter-context.ts";
-import { createHostCards } from "./routing/host-cards.ts";
+import { createHostCards, type HostCards } from "./routing/host-cards.ts";
 import { createInstallations, type Installations } from "./routing/installations.ts";
+import { createIntakeLeases, type IntakeLeases, LEASE_EVERY_MS } from "./routing/intake-leases.ts";
 import { reportLostSend } from "./routing/lost-sends.ts";
+import { createMembership, type Membership } from "./routing/membership.ts";
 import { createReceive } from "./routing/router.ts";
 import { createSecretIntake, type SecretIntake } from "./routing/secret-intake.ts";
+import { createShowWaiting } from "./routing/show-waiting.ts";
 import type { EngineSettings } from "./settings.ts";
 import { type Attachments, createAttachments } from "./state/attachments.ts";
+import { type BotWatch, createBotWatch } from "./state/bot-watch.ts";
 import type { VaultCipher } from "./state/vault.ts";
 import type { Blobs } from "./store/blobs.ts";
 import type { BotSeed, Store } from "./store/store.ts";
@@ -44,6 +53,12 @@ export interface EngineParts {
   readonly settings: EngineSettings;
   /** Unique per process and start; names the holder of claims. */
   readonly owner: string;
+  /** all: everything · gateway: takes events in and sends · worker: runs turns and sends (SPEC O1). Default all. */
+  readonly role?: "all" | "gateway" | "worker";
+  /** True when other processes serve the same bots: then leases decide who listens. */
+  readonly isShared?: boolean;
+  /** A bot was made or changed at run time; main makes it reachable. */
+  readonly onBotChanged?: (bot: Bot) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -76,6 +91,10 @@ interface Core {
   readonly settles: Settles;
   readonly outbox: Outbox;
   readonly attachments: Attachments;
+  readonly hostCards: HostCards;
+  readonly membership: Membership;
+  readonly leases: IntakeLeases;
+  readonly bots: BotWatch;
 }
 
 /** Creates an engine that does nothing until `run`. */
@@ -90,18 +109,25 @@ export function createEngine(parts: EngineParts): Engine {
     receive,
     routes,
     mask: secretMask.mask,
-    syncBots: (bots) => parts.store.syncBots(parts.settings.orgId, bots),
+    syncBots: (seeds) => syncBots(parts, core, seeds),
     async connect(adapter, account) {
       adapters.set(adapter.platform, adapter);
-      await adapter.start(account, createAdapterContext({ ...parts, ...core, receive, routes }, adapter, account));
+      const leased = parts.isShared === true && parts.role !== "worker" && adapter.setIntake !== undefined;
+      const intake = parts.role !== "worker" && !leased;
+      const context = createAdapterContext({ ...parts, ...core, receive, routes }, adapter, account);
+      await adapter.start({ ...account, intake }, context);
+      if (leased) await core.leases.add(adapter, account.botId);
+      await syncMemberships(parts, core, adapter, account);
     },
     async run() {
       await secretMask.refresh();
+      await parts.store.restartWaits();
       for (const installation of await parts.store.listInstallations()) {
-        const bot = installations.get(installation.id) ? undefined : await parts.store.readBot(installation.botId);
+        const isKnown = installations.get(installation.id) || !isActive(installations, installation.botId);
+        const bot = isKnown ? undefined : await parts.store.readBot(installation.botId);
         if (bot) installations.add(installation, bot.name);
       }
-      worker.start();
+      if (parts.role !== "gateway") worker.start();
       sweeper.start();
     },
     health: () =>
@@ -110,6 +136,9 @@ export function createEngine(parts: EngineParts): Engine {
       ),
     async stop(graceMs) {
       sweeper.stop();
+      await core.leases
+        .release()
+        .catch((error: unknown) => parts.log.warn({ error: String(error) }, "leases not given back"));
       await worker.drain(graceMs);
       await parts.queue.close(500);
       await outbox.stop(3000);
@@ -118,8 +147,34 @@ export function createEngine(parts: EngineParts): Engine {
   };
 }
 
+/** Writes the configured bots; the order of the settings, and then those made at run time, is the order in which Groups speak (SPEC G4). */
+async function syncBots(parts: EngineParts, core: Core, seeds: readonly BotSeed[]): Promise<readonly Bot[]> {
+  const bots = await parts.store.syncBots(parts.settings.orgId, seeds);
+  const listed = seeds.map((bot) => bot.id);
+  core.installations.setOrder([...new Set([...listed, ...bots.map((bot) => bot.id)])]);
+  core.bots.know(bots);
+  return bots;
+}
+
+/** Bots that were taken out of the settings keep their rows, but are nobody's teammates. */
+function isActive(installations: Installations, botId: string): boolean {
+  return installations.order().length === 0 || installations.order().includes(botId);
+}
+
+/** What changed while nobody listened (SPEC G1). A list that cannot be read now is read by the sweep. */
+async function syncMemberships(parts: EngineParts, core: Core, adapter: Adapter, account: AdapterAccount) {
+  const own = core.installations
+    .all()
+    .filter((one) => one.botId === account.botId && one.platform === adapter.platform);
+  for (const installation of own) {
+    await core.membership.sync(adapter, installation).catch((error: unknown) => {
+      parts.log.debug({ botId: account.botId, error: String(error) }, "the list of channels is read later");
+    });
+  }
+}
+
 function createCore(parts: EngineParts): Core {
-  const adapters = new Map<string, Adapter>();
+  const adapters = new Map<string, Adapter>([[PEER_PLATFORM, createPeerAdapter(parts)]]);
   const lookup = (platform: string) => adapters.get(platform);
   const installations = createInstallations();
   const secretMask = createSecretMask({ ...parts, orgId: parts.settings.orgId });
@@ -142,21 +197,32 @@ function createCore(parts: EngineParts): Core {
         : { ok: false, text: "Files from this platform cannot be read." };
     },
   });
-  return { adapters, installations, secretMask, secrets, settles, outbox, attachments };
+  const hostCards = createHostCards({
+    store: parts.store,
+    adapters: lookup,
+    installations,
+    nudge: outbox.nudge,
+    maxMembers: parts.settings.groups.maxMembers,
+  });
+  const membership = createMembership({ ...parts, adapters: lookup, installations, hostCards });
+  const leases = createIntakeLeases(parts);
+  const bots = createBotWatch({
+    store: parts.store,
+    orgId: parts.settings.orgId,
+    onChanged: (bot) => {
+      installations.setOrder([...new Set([...installations.order(), bot.id])]);
+      parts.onBotChanged?.(bot);
+    },
+  });
+  const speaking = { secretMask, secrets, settles, outbox, attachments };
+  return { adapters, installations, ...speaking, hostCards, membership, leases, bots };
 }
 
 /** The router, with the mask told of every secret that comes in before anybody can speak of it. */
 function createGuardedReceive(parts: EngineParts, core: Core): Receive {
   const route = createReceive({
     ...parts,
-    installations: core.installations,
-    secrets: core.secrets,
-    hostCards: createHostCards({
-      store: parts.store,
-      adapters: (platform) => core.adapters.get(platform),
-      installations: core.installations,
-      nudge: core.outbox.nudge,
-    }),
+    ...core,
     onSettleOwed: () => void core.settles.run(),
     onFilesDue: () => void core.attachments.run(),
   });
@@ -174,11 +240,32 @@ function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
     for (const { sessionId, rank } of await store.dueSessions(200, [...core.adapters.keys()]))
       queue.ring(sessionId, rank);
   };
-  return [
+  const lookup = (platform: string) => core.adapters.get(platform);
+  const patience = { ...parts, adapters: lookup, nudge: core.outbox.nudge, groups: parts.settings.groups };
+  const reportLost = async () => {
+    for (const sessionId of await store.reportLostMail()) queue.ring(sessionId, MAIL_RANK.bot);
+  };
+  const showWaiting = createShowWaiting({
+    ...parts,
+    waitMs: parts.settings.limits.waitMs,
+    adapters: lookup,
+    platforms: () => [...core.adapters.keys()],
+  });
+  const turns: readonly SweepPass[] = [
     { name: "due mail", everyMs: 1000, run: ringDue },
+    { name: "people who wait", everyMs: 1000, run: () => showWaiting() },
+  ];
+  return [
+    ...(parts.role === "gateway" ? [] : turns),
+    ...(parts.isShared ? [{ name: "bots made elsewhere", everyMs: 2000, run: () => core.bots.pass() }] : []),
+    { name: "intake leases", everyMs: LEASE_EVERY_MS, run: () => core.leases.pass() },
     { name: "due pieces", everyMs: 1000, run: () => core.outbox.sweep() },
     { name: "owed redraws", everyMs: 1000, run: () => core.settles.run() },
     { name: "due uploads", everyMs: 1000, run: () => core.attachments.run() },
+    { name: "late members", everyMs: 2000, run: () => passByLateMembers(patience) },
+    { name: "new Groups", everyMs: 500, run: () => core.membership.announce() },
+    { name: "memberships", everyMs: 300_000, run: () => core.membership.syncAll() },
+    { name: "lost messages between bots", everyMs: 30_000, run: reportLost },
     { name: "expired cards", everyMs: 30_000, run: async () => void (await store.expireCards()) },
     { name: "secrets to mask", everyMs: 30_000, run: () => core.secretMask.refresh() },
     { name: "old rows", everyMs: 3_600_000, run: () => store.prune() },
@@ -194,6 +281,8 @@ function createTurnWorker(parts: EngineParts, core: Core) {
     deliver: createDeliverParts({ ...parts, maskDeep: core.secretMask.deep }),
     modelOf: (bot: Bot): Model => measured(parts.models.get(bot.model), parts),
     mask: core.secretMask.mask,
+    ring: (sessionId: string, rank: number) => parts.queue.ring(sessionId, rank),
+    onBotChanged: (bot: Bot) => core.bots.tell(bot),
   };
   return createWorker({
     ...parts,
@@ -201,23 +290,4 @@ function createTurnWorker(parts: EngineParts, core: Core) {
     platforms: () => [...core.adapters.keys()],
     runTurn: (claim, running) => runTurn(turnParts, claim, running),
   });
-}
-
-function measured(model: Model, parts: Pick<EngineParts, "clock" | "metrics">): Model {
-  return {
-    ...model,
-    async step(request, signal) {
-      const started = parts.clock.now();
-      const reply = await model.step(request, signal);
-      parts.metrics.observe("parley_model_seconds", (parts.clock.now() - started) / 1000, { model: reply.model });
-      parts.metrics.count("parley_model_steps_total", { model: reply.model, outcome: reply.ok ? "ok" : reply.problem });
-      if (reply.ok) {
-        const { inputTokens, outputTokens, cachedTokens } = reply.usage;
-        parts.metrics.count("parley_model_tokens_total", { model: reply.model, kind: "input" }, inputTokens);
-        parts.metrics.count("parley_model_tokens_total", { model: reply.model, kind: "output" }, outputTokens);
-        parts.metrics.count("parley_model_tokens_total", { model: reply.model, kind: "cached" }, cachedTokens);
-      }
-      return reply;
-    },
-  };
 }

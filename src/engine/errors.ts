@@ -27,6 +27,11 @@ export class DeliveryError extends Error {
   }
 }
 
+/** A discussion was moved by somebody else since it was read: read it again, decide again, try again (SPEC G12). */
+export class DiscussionMovedError extends Error {
+  override readonly name = "DiscussionMovedError";
+}
+
 /** Another worker holds the claim now: whatever this one was doing must stop without further effect (SPEC T3). */
 export class FenceLostError extends Error {
   override readonly name = "FenceLostError";

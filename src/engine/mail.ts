@@ -3,7 +3,9 @@
  */
 
 import type { CardAnswer } from "./card.ts";
+import type { DiscussionPerson } from "./discussion.ts";
 import type { Role } from "./person.ts";
+import type { Authority } from "./session.ts";
 
 /** Who wakes the bot (SPEC T1). */
 export type MailKind = "person" | "bot" | "background";
@@ -21,6 +23,23 @@ export type MailBody =
       readonly replyTo?: string;
       /** Questions of the bot that this message passed over: told once (SPEC C1, C4). */
       readonly movedOnFrom?: readonly string[];
+    }
+  /** It is this member's turn in a Group's discussion (SPEC G): it reads what is new there. */
+  | {
+      readonly type: "discussion";
+      readonly role: Role;
+      readonly discussionId: string;
+      readonly epoch: number;
+      readonly round: number;
+      /** Named by the person: it owes an answer (SPEC M12). */
+      readonly named: boolean;
+      /** Whom the turn serves: everybody who took part. */
+      readonly persons: readonly DiscussionPerson[];
+      /** Questions of this member that the message passed over: told once (SPEC C1, C4). */
+      readonly movedOnFrom?: readonly string[];
+      /** Who is in the Group, in configured order. */
+      readonly roster: readonly { readonly botId: string; readonly name: string }[];
+      readonly nativeReplyTo?: string;
     }
   /** A person answered a card: structured data for the model (SPEC C3). */
   | {
@@ -44,6 +63,21 @@ export type MailBody =
     }
   /** A person pressed Retry on a host notice: the unanswered message is still in the session (SPEC M12, T8). */
   | { readonly type: "retry"; readonly role: Role; readonly cardId: string; readonly nativeReplyTo?: string }
+  /**
+   * Another bot wrote (SPEC A1). ask: it wants something from this bot · reply: its answer comes back to the session that asked · report: the host
+   * says in `text` what became of a message.
+   */
+  | {
+      readonly type: "peer";
+      readonly direction: "ask" | "reply" | "report";
+      /** Session at the beginning of the chain; loops are counted per root. */
+      readonly root: string;
+      /** On whose behalf the chain runs. */
+      readonly serves: Authority;
+      /** Where the session that asked answers its people; carried along, opaque here. */
+      readonly nativeReplyTo?: string;
+      readonly text?: string;
+    }
   /** Text being worked on was edited or deleted (SPEC T6). */
   | { readonly type: "steering"; readonly role: Role; readonly text: string }
   /** Something the host tells the bot: a send that failed for good, a call approved, an apology owed. `role` when a person caused it. */

@@ -14,6 +14,10 @@ export interface Session {
   readonly cursor: number;
   readonly cycle: number;
   readonly stateHead?: string;
+  /** Names of the bots in its Group as this cycle's identity tells them (SPEC X4); absent outside Groups. */
+  readonly teammates?: readonly string[];
+  /** The directory of teammates this cycle began with (SPEC X4); absent before its first turn. */
+  readonly directory?: string;
 }
 
 /** The permission to run a session's turns until the lease ends; `fence` guards every write (SPEC T3). */
@@ -35,9 +39,9 @@ export interface Authority {
 /** running and settling turns are unfinished: a worker that finds one goes on with it. */
 export type TurnStatus = "running" | "settling" | "done" | "failed";
 /** How a turn ended. */
-export type TurnOutcome = "sent" | "reacted" | "silent" | "waiting" | "stopped" | "failed" | "cap";
+export type TurnOutcome = "sent" | "reacted" | "silent" | "passed" | "waiting" | "stopped" | "failed" | "cap";
 /** What a turn is for; decides tools and reminders (SPEC X2). */
-export type TurnKind = "main" | "member" | "room" | "subagent" | "background";
+export type TurnKind = "main" | "member" | "room" | "peer" | "subagent" | "background";
 
 /** Counters of gate and reminders (SPEC M9, M11–M13); committed with the step they belong to, so a restart forgets nothing. */
 export interface TurnProgress {
@@ -71,6 +75,9 @@ export interface Turn {
   readonly step: number;
   readonly route: Route;
   readonly authority: Authority;
+  /** The discussion it is a member's turn of, and the newest epoch it has read (SPEC G7). */
+  readonly discussionId?: string;
+  readonly epoch?: number;
   readonly status: TurnStatus;
   readonly stopRequested: boolean;
   readonly progress: TurnProgress;

@@ -9,6 +9,7 @@ export interface EngineSettings {
   readonly replies: Readonly<Record<string, "thread" | "channel">>;
   readonly access: AccessSettings;
   readonly limits: LimitSettings;
+  readonly groups: GroupsSettings;
   readonly fallbackModels: readonly string[];
   readonly utilityModel?: string;
   /** Appends guidance and offers SendMessage; one switch for both (SPEC M10). */
@@ -28,6 +29,20 @@ export interface AccessSettings {
   readonly admins: readonly string[];
   /** "any" or connector names a secret-request may ask for (SPEC C2). */
   readonly secretConnectors: "any" | readonly string[];
+}
+
+/** Channels with two or more bots (SPEC G). */
+export interface GroupsSettings {
+  /** Whether a message that names nobody is for everybody; people may change it for one Group. */
+  readonly activation: "all" | "mention";
+  /** Channels that are Groups where a platform shows every channel to every bot: native ids, or `all`. */
+  readonly channels: "all" | readonly string[];
+  readonly maxMembers: number;
+  readonly maxRounds: number;
+  readonly maxBubbles: number;
+  readonly maxPerTurn: number;
+  /** A member that shows nothing for this long is passed by, ms (SPEC G8). */
+  readonly patienceMs: number;
 }
 
 /** Limits and paces; defaults are in src/config.ts. */

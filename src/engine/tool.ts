@@ -4,7 +4,7 @@
 
 import type { z } from "zod";
 import type { Bot } from "./bot.ts";
-import type { Bubble } from "./bubble.ts";
+import type { Bubble, FileAddress } from "./bubble.ts";
 import type { Clock } from "./clock.ts";
 import type { FileRef } from "./file-ref.ts";
 import type { Authority, TurnKind } from "./session.ts";
@@ -18,6 +18,15 @@ export interface ToolResult {
 
 /** Why a person is needed (SPEC C7). */
 export type HandOffReason = "auth" | "captcha" | "payment" | "approval" | "other";
+
+/** A message to another bot (SPEC A1). `target` is an id or a name. */
+export interface PeerMessage {
+  readonly target: string;
+  readonly message: string;
+  readonly images: readonly FileAddress[];
+  /** Goes before other work that no person waits for. */
+  readonly isUrgent: boolean;
+}
 
 /** What a tool may use while it runs. Effects go through these, so that they commit together with the call's result (SPEC T4). */
 export interface ToolContext {
@@ -33,6 +42,18 @@ export interface ToolContext {
   react(address: string, emoji: string): Promise<ToolResult>;
   /** Asks the person served to do something, and ends the turn until they answer (SPEC C7). */
   handOff(instruction: string, reason: HandOffReason): Promise<ToolResult>;
+  /** Puts a message into another bot's mailbox and returns at once; commits the call itself (SPEC A1). */
+  sendToAgent(message: PeerMessage): Promise<ToolResult>;
+  /** Teammates whose name, id or duties fit the words; without words, the first of all (SPEC A3). */
+  findTeammates(words: string): Promise<ToolResult>;
+  /** Makes a bot that lives in the playground and among its teammates; for administrators' turns, commits the call itself (SPEC A3). */
+  createAgent(wanted: { readonly name: string; readonly description: string }): Promise<ToolResult>;
+  /** Changes a bot's name or duties; for administrators' turns, commits the call itself (SPEC A3). */
+  updateAgent(wanted: {
+    readonly agentId: string;
+    readonly name?: string;
+    readonly description?: string;
+  }): Promise<ToolResult>;
 }
 
 /**

@@ -8,8 +8,8 @@ import type { FileRef } from "./file-ref.ts";
 /** Who speaks; the host speaks only in host cards. */
 export type AuthorKind = "person" | "bot" | "host";
 
-/** message: a person's · bubble: a bot's · answer: a card's answer · reaction: a person's emoji · context: loaded from before first contact · host-card: the host's own. */
-export type EntryKind = "message" | "bubble" | "answer" | "reaction" | "context" | "host-card";
+/** message: a person's · bubble: a bot's · peer: between two bots, seen by no person · answer: a card's answer · reaction: a person's emoji · context: loaded from before first contact · host-card: the host's own. */
+export type EntryKind = "message" | "bubble" | "peer" | "answer" | "reaction" | "context" | "host-card";
 
 /** The author of an entry. */
 export interface EntryAuthor {

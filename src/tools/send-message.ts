@@ -11,7 +11,7 @@ export const sendMessage: Tool<typeof sendMessageSchema> = {
   description:
     "Say something to the people in this conversation. One call is one message; it is the only thing they see. Fill only the fields of the chosen type.",
   input: sendMessageSchema,
-  offeredIn: ["main", "member", "room", "background"],
+  offeredIn: ["main", "member", "room", "peer", "background"],
   repeatable: true,
   checksInput: true,
   timeoutMs: 180_000,

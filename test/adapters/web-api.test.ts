@@ -257,7 +257,7 @@ test("a settled card is settled on pages opened later", async () => {
   expect(page.posts[0]?.outcome).toMatchObject({ state: "dismissed", byName: "Sam" });
 });
 
-test("a channel takes one bot and a free name", async () => {
+test("a channel takes one bot or several, and a free name", async () => {
   const world = await start();
   const sam = new Visitor(world.address);
   await sam.enter("Sam");
@@ -267,13 +267,15 @@ test("a channel takes one bot and a free name", async () => {
   const refused = [];
   for (const body of [
     { name: "big plans", bots: ["bo"] },
-    { name: "two", bots: ["ada", "bo"] },
+    { name: "empty", bots: [] },
     { name: "x", bots: ["eve"] },
   ]) {
     refused.push((await sam.post("/api/channels", body)).status);
   }
   expect(refused).toEqual([409, 422, 422]);
   expect(await world.adapter.members("web-bo", "big-plans")).toContain("bo");
+  await sam.post("/api/channels", { name: "two", bots: ["ada", "bo"] });
+  expect(await world.adapter.channels?.("web-bo")).toContainEqual({ channelId: "two", name: "two" });
 });
 
 test("the page comes with a policy that allows no inline script", async () => {

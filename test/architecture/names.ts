@@ -39,7 +39,8 @@ const OTHER_WORD: Readonly<Record<string, string>> = {
 /** Where the words of a platform, of a page, or of the providers' message format are the right ones. */
 const FOREIGN_WORDS = /^src\/(adapters\/(slack|discord|web\/client)|engine\/model)\//;
 /** Names fixed by the tools' public schema, by HTTP, or by the field. */
-const AGENT_ALLOWED = /SendToAgent|CreateAgent|UpdateAgent|[Ss]ubagent|[Cc]ursor-?Agent|guarded-?agent|UserAgent/i;
+const AGENT_ALLOWED =
+  /Send-?To-?Agent|Create-?Agent|Update-?Agent|[Ss]ubagent|[Cc]ursor-?Agent|guarded-?agent|UserAgent/i;
 
 const wordsOf = (name: string) =>
   name

@@ -1,6 +1,6 @@
 /** Who is meant: which messages wake a bot under each of the three thread settings, and which never do. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { echo } from "../support/scripts.ts";
+import { answering, echo } from "../support/scripts.ts";
 import { START_MS, startWorld, type World } from "../support/world.ts";
 
 /** Message shapes, and whether they wake the bot: [sticky, strict, always]. */
@@ -82,6 +82,11 @@ describe("several bots in one place", () => {
   });
 
   test("a mention of the second one in a thread of the first wakes the second, whichever hears it first", async () => {
+    for (const name of ["Ada", "Bo"])
+      world.script(
+        name,
+        answering(() => "here"),
+      );
     for (const first of ["Ada", "Bo"]) {
       const room = world.channel(`bound-${first}`);
       const bound = world.say("Alice", "@Ada are you there?", { in: room });

@@ -25,6 +25,8 @@ export interface ProductOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly logs: string[];
+  /** More of the command line, for example `--role worker`; only for a process of its own. */
+  readonly args?: readonly string[];
 }
 
 const READY_MS = 90_000;
@@ -44,9 +46,9 @@ export interface Starting {
 }
 
 /** Starts the product in a process of its own, as `npm start` does it. */
-export function startApart({ folder, env, logs }: ProductOptions): Starting {
+export function startApart({ folder, env, logs, args = [] }: ProductOptions): Starting {
   const entry = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url));
-  const child = spawn(process.execPath, [entry], {
+  const child = spawn(process.execPath, [entry, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -12,6 +12,7 @@ export interface LifeOptions {
   readonly process?: "inside" | "own";
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, unknown>>;
+  readonly args?: readonly string[];
 }
 
 /** See `createLife`. */
@@ -35,7 +36,7 @@ export function createLife(options: LifeOptions, folder: string, slack: Slack) {
     logs,
     url: () => product?.url ?? "",
     async start() {
-      const how = { folder, env, logs };
+      const how = { folder, env, logs, args: options.args ?? [] };
       starting = options.process === "own" ? startApart(how) : undefined;
       product = await (starting?.ready ?? startInside(how));
       for (const app of slack.workspace.apps) {

@@ -43,6 +43,8 @@ export interface WorldOptions {
   readonly slack?: SlackOptions;
   /** own: a process that `crash` can kill. Default: inside this one. */
   readonly process?: "inside" | "own";
+  /** More of the command line, for example `--role worker`; only with `process: "own"`. */
+  readonly args?: readonly string[];
   /** A workspace that exists already, for a second product on it; its owner closes it. */
   readonly beside?: World;
 }

@@ -15,11 +15,12 @@ import { createCalls } from "./clients.ts";
 import { syncCommands } from "./commands.ts";
 import type { Copies } from "./copies.ts";
 import type { Directory } from "./directory.ts";
-import { problemOf, TOKEN_REMEDY } from "./errors.ts";
+import { problemOf } from "./errors.ts";
 import { createGateway, type Gateway, type GatewayEvents } from "./gateway.ts";
 import { type BudgetOptions, createIdentifyBudget } from "./identify-budget.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import type { InvalidRequests } from "./invalid-requests.ts";
+import { CONTENT_OFF, END_REMEDIES, STANDING_BY } from "./remedies.ts";
 import { createSessionKeeper, type SessionKeeper } from "./session-memory.ts";
 import { signIn } from "./sign-in.ts";
 
@@ -57,6 +58,8 @@ export interface DiscordConnection {
   start(): Promise<void>;
   /** Closes so that the next process can go on with the session. */
   stop(): Promise<void>;
+  /** Opens or closes the gateway connection; without it the bot still sends. */
+  setIntake(on: boolean): Promise<void>;
   health(): BotHealth;
   /** A call showed that the bot's token is the problem. */
   fail(remedy: string): void;
@@ -71,18 +74,7 @@ const REFUSED_RETRY_MS = 60_000;
 /** Without an answered heartbeat for this long the connection is not trusted, ms; Discord's own rhythm is 41 s. */
 const SILENT_MS = 150_000;
 const DRAIN_MS = 2500;
-
-const CONTENT_OFF =
-  "discord message content is off: the bot reads only what mentions it, replies to it, and direct messages; parley doctor can switch it on";
-
-const END_REMEDIES: Readonly<Record<number, string>> = {
-  4004: TOKEN_REMEDY,
-  4010: "Discord refused the shard. Restart Parley.",
-  4011: "The bot is in so many servers that Discord demands several connections, which this version does not make.",
-  4012: "Discord does not speak this version of its gateway any more. Update Parley.",
-  4013: "Discord does not know what this bot asks to receive. Update Parley.",
-  4014: "Discord does not let this bot read message content. In the developer portal open Bot, Privileged Gateway Intents, and switch on Message Content; `npx parley doctor` shows the state and can switch it on.",
-};
+const STAND_BY_MS = 60_000;
 
 /** Creates the connection of one bot; nothing happens before `start`. */
 export function createConnection(parts: ConnectionParts): DiscordConnection {
@@ -105,9 +97,12 @@ class Connection implements DiscordConnection {
   /** Ends the present attempt: a close that is final, or a token that does not work any more. */
   #over = new AbortController();
   #life: Promise<void> = Promise.resolve();
+  #listens: boolean;
+  #switched = new AbortController();
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
+    this.#listens = parts.account.intake !== false;
     this.#log = parts.context.log.child({ bot: parts.account.botId, platform: "discord" });
     this.#keeper = createSessionKeeper(parts.context.kv, parts.context.clock, this.#log);
   }
@@ -117,6 +112,33 @@ class Connection implements DiscordConnection {
     const { clock } = this.#parts.context;
     await clock.delay(START_WAIT_MS, AbortSignal.any([this.#settled.signal, this.#stopping.signal]));
     if (this.#state === "starting") this.#change("reconnecting", "Discord does not answer yet; still trying.");
+  }
+
+  async setIntake(on: boolean): Promise<void> {
+    if (this.#listens === on) return;
+    this.#listens = on;
+    const { clock } = this.#parts.context;
+    if (!on) {
+      const gateway = this.#gateway;
+      await Promise.race([gateway?.close(), clock.delay(DRAIN_MS)]);
+      // The process that takes over goes on with this session.
+      await this.#keeper.write(gateway?.session() ?? null);
+      this.#over.abort();
+    }
+    this.#switched.abort();
+    this.#switched = new AbortController();
+  }
+
+  /** Sends only, until this process is the one to listen. */
+  async #standBy(): Promise<void> {
+    const { clock } = this.#parts.context;
+    while (!this.#listens && !this.#stopping.signal.aborted && !this.#over.signal.aborted) {
+      this.#change("connected", STANDING_BY);
+      await clock.delay(
+        STAND_BY_MS,
+        AbortSignal.any([this.#switched.signal, this.#stopping.signal, this.#over.signal]),
+      );
+    }
   }
 
   async stop(): Promise<void> {
@@ -180,7 +202,7 @@ class Connection implements DiscordConnection {
       if (!bot.self.readsContent) this.#log.info({}, CONTENT_OFF);
       if (this.#stopping.signal.aborted) return 0;
       await this.#listen(bot);
-      return refusedMs;
+      return this.#listens ? refusedMs : 0;
     } catch (error) {
       const problem = problemOf(error);
       const isRefused = problem.problem === "bot" || problem.problem === "place";
@@ -195,6 +217,8 @@ class Connection implements DiscordConnection {
   async #listen(bot: DiscordBot): Promise<void> {
     const { context, token, options, ours, copies, onReady } = this.#parts;
     onReady(bot);
+    await this.#standBy();
+    if (this.#stopping.signal.aborted || this.#over.signal.aborted) return;
     const { appId } = bot.self;
     const { session } = await this.#keeper.begin(appId);
     const stopping = AbortSignal.any([this.#stopping.signal, this.#over.signal]);

@@ -41,10 +41,12 @@ export function createDiscordAdapter(settings: DiscordSettings): Adapter {
   const adapter = new DiscordAdapter(settings);
   return {
     platform: "discord",
+    groupsOnRequest: true,
     maxTextPieces: MAX_TEXT_PIECES,
     deliverTimeoutMs: DELIVER_TIMEOUT_MS,
     start: (account, context) => adapter.start(account, context),
     stop: () => adapter.stop(),
+    setIntake: (botId, on) => adapter.setIntake(botId, on),
     render: (delivery) => renderDelivery(delivery),
     deliver: (piece, saveProgress) =>
       adapter.sending(piece.place.installationId, (parts) => deliverPiece(parts, piece, saveProgress)),
@@ -114,6 +116,10 @@ class DiscordAdapter {
     });
     this.#connections.set(account.botId, connection);
     await connection.start();
+  }
+
+  async setIntake(botId: string, on: boolean): Promise<void> {
+    await this.#connections.get(botId)?.setIntake(on);
   }
 
   async stop(): Promise<void> {

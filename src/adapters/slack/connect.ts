@@ -16,6 +16,7 @@ import type { IsOurs } from "./inbound-kind.ts";
 import { forgetInstalled, keepInstalled, readInstalled } from "./installed.ts";
 import type { InstallableBot, InstalledWorkspace } from "./oauth.ts";
 import { type Acknowledge, createIntake, type Intake } from "./receiver.ts";
+import { appTokenRemedy, NO_ANSWER, notInstalled, STANDING_BY } from "./remedies.ts";
 import { signIn } from "./sign-in.ts";
 import { createSupervisor, DEFAULT_SUPERVISION, type Supervisor, type SupervisorOptions } from "./supervisor.ts";
 import { Workspaces } from "./workspaces.ts";
@@ -38,6 +39,8 @@ export interface SlackConnection {
   /** Resolves once connected or definitely failed, at the latest after `START_WAIT_MS`. Never rejects. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Opens or closes the sockets; without them the bot still sends, and takes requests by HTTP. */
+  setIntake(on: boolean): Promise<void>;
   health(): BotHealth;
   /** The part of it that HTTP requests need, when it takes any. */
   http(): HttpBot | undefined;
@@ -53,7 +56,6 @@ const START_WAIT_MS = 15_000;
 const OPEN_TIMEOUT_MS = 15_000;
 /** Key of the workspace whose token stands in the settings. */
 const SETTINGS_KEY = "settings";
-const NO_ANSWER = "Slack does not answer yet; still trying.";
 
 /** Creates the connection of one bot; nothing happens before `start`. */
 export function createConnection(parts: ConnectionParts): SlackConnection {
@@ -86,9 +88,11 @@ class Connection implements SlackConnection {
   #lastEventAt: Date | undefined;
   #lastState: BotHealth["state"] = "starting";
   #isPatient = true;
+  #listens: boolean;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
+    this.#listens = parts.account.intake !== false;
     this.#log = parts.context.log.child({ bot: parts.account.botId, platform: "slack" });
     const signInParts = { account: parts.account, context: parts.context, apiUrl: parts.apiUrl, log: this.#log };
     this.#workspaces = new Workspaces({
@@ -112,6 +116,16 @@ class Connection implements SlackConnection {
     const waits = AbortSignal.any([this.#settled.signal, this.#stopping.signal]);
     await this.#parts.context.clock.delay(START_WAIT_MS, waits);
     this.#isPatient = false;
+  }
+
+  async setIntake(on: boolean): Promise<void> {
+    if (this.#listens === on) return;
+    this.#listens = on;
+    const supervisor = this.#supervisor;
+    if (!on) this.#supervisor = undefined;
+    if (this.#served.size > 0) this.#openSockets();
+    this.#changed();
+    if (!on) await supervisor?.stop();
   }
 
   async stop(): Promise<void> {
@@ -190,6 +204,10 @@ class Connection implements SlackConnection {
   #openSockets(): void {
     const { context, apiUrl, supervision, settings } = this.#parts;
     const { appToken } = settings;
+    if (!this.#listens) {
+      this.#transport = { state: "connected", remedy: STANDING_BY };
+      return;
+    }
     if (appToken === undefined) {
       this.#transport = { state: "connected" };
       return;
@@ -212,6 +230,7 @@ class Connection implements SlackConnection {
   }
 
   #move(transport: Transport): void {
+    if (!this.#listens) return;
     this.#transport = transport;
     this.#changed();
   }
@@ -225,16 +244,11 @@ class Connection implements SlackConnection {
       const waits = this.#isPatient && first === undefined;
       return waits ? { state: "starting" } : { state: "reconnecting", remedy: first ?? NO_ANSWER };
     }
-    if (working === 0) return { state: "failed", remedy: first ?? this.#notInstalled() };
+    if (working === 0) return { state: "failed", remedy: first ?? notInstalled(this.#parts) };
     const told = [this.#transport.remedy, ...remedies, ...hints].filter((text) => text !== undefined);
     const { state } = this.#transport;
     if (state === "starting" && !this.#isPatient) return { state: "reconnecting", remedy: NO_ANSWER };
     return told.length === 0 ? { state } : { state, remedy: told.join(" ") };
-  }
-
-  #notInstalled(): string {
-    const { account, context } = this.#parts;
-    return `Not added to any workspace yet. Open ${context.publicUrl}/slack/${account.botId}/install in a browser.`;
   }
 
   #changed(): void {
@@ -242,7 +256,7 @@ class Connection implements SlackConnection {
     if (state !== this.#lastState)
       this.#log.info({ state, ...(remedy === undefined ? {} : { remedy }) }, "slack connection");
     this.#lastState = state;
-    const hears = this.#transport.state === "connected";
+    const hears = this.#listens && this.#transport.state === "connected";
     for (const [installationId, { catchUp }] of this.#served) {
       if (hears && !this.#workspaces.isRefused(installationId)) catchUp.listening();
       else catchUp.away();
@@ -281,12 +295,4 @@ class Connection implements SlackConnection {
     if (key === undefined || key === SETTINGS_KEY) return;
     void forgetInstalled(this.#parts.context, this.#parts.account.botId, key, this.#log);
   }
-}
-
-function appTokenRemedy(code: string, text: string): string {
-  if (code === "invalid_auth" || code === "not_allowed_token_type" || code === "not_authed") {
-    return "Slack does not accept the app token. Copy the token that begins with xapp- from Basic Information, with the scope connections:write.";
-  }
-  if (code === "not_allowed") return "Socket Mode is off for this app. Switch it on in the app's settings.";
-  return text;
 }

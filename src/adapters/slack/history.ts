@@ -4,13 +4,14 @@
  */
 
 import type { ConversationRef, HistoryMessage, PersonRef } from "../../engine/index.ts";
-import { personId } from "../../engine/index.ts";
+import { DeliveryError, personId } from "../../engine/index.ts";
 import { type Fields, toFields, toList, toText, toTexts } from "../shared/fields.ts";
 import type { SlackBot } from "./bot.ts";
 import { mentionedIds, readText } from "./inbound-text.ts";
 
 const PAGE = 200;
 const MAX_PAGES = 10;
+const MAX_CHANNEL_PAGES = 50;
 
 /** Root and the most recent replies of a thread, oldest first; [] for places without a thread. */
 export async function readThread(
@@ -102,4 +103,30 @@ export async function readMembers(bot: SlackBot, channelId: string): Promise<rea
     if (cursor === undefined) break;
   }
   return members;
+}
+
+/** Channels the bot is in, public and private. */
+export async function readChannels(
+  bot: SlackBot,
+): Promise<readonly { readonly channelId: string; readonly name?: string }[]> {
+  const found: { readonly channelId: string; readonly name?: string }[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_CHANNEL_PAGES; page += 1) {
+    const answer = toFields(
+      await bot.calls.web("users.conversations", {
+        types: "public_channel,private_channel",
+        exclude_archived: true,
+        limit: 200,
+        ...(cursor === undefined ? {} : { cursor }),
+      }),
+    );
+    for (const channel of toList(answer.channels)) {
+      const [channelId, name] = [toText(channel.id), toText(channel.name)];
+      if (channelId !== undefined) found.push({ channelId, ...(name === undefined ? {} : { name }) });
+    }
+    cursor = toText(toFields(answer.response_metadata).next_cursor);
+    if (cursor === undefined) return found;
+  }
+  // Half a list would look like channels that were left.
+  throw new DeliveryError("content", "This bot is in more channels than can be listed.");
 }

@@ -14,7 +14,7 @@ import type { SlackConnection } from "./connect.ts";
 import { deliverPiece, findPiece, type SendParts, settleCard } from "./deliver.ts";
 import { toDeliveryError } from "./errors.ts";
 import { addReaction, setWorking } from "./gestures.ts";
-import { readMembers, readThread } from "./history.ts";
+import { readChannels, readMembers, readThread } from "./history.ts";
 import { createEventRoute } from "./http.ts";
 import { fetchFile } from "./inbound-files.ts";
 import type { IsOurs } from "./inbound-kind.ts";
@@ -65,6 +65,7 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
     deliverTimeoutMs: DELIVER_TIMEOUT_MS,
     start: (account, context) => adapter.start(account, context),
     stop: () => adapter.stop(),
+    setIntake: (botId, on) => adapter.setIntake(botId, on),
     render: (delivery) => renderDelivery(delivery),
     deliver: (piece, saveProgress) =>
       adapter.sending(piece.place.installationId, (parts) => deliverPiece(parts, piece, saveProgress)),
@@ -77,6 +78,7 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
     react: (place, nativeId, emoji) =>
       adapter.sending(place.installationId, ({ bot }) => addReaction(bot, place, nativeId, emoji)),
     history: (installationId, ref, limit) => adapter.sending(installationId, ({ bot }) => readThread(bot, ref, limit)),
+    channels: (installationId) => adapter.sending(installationId, ({ bot }) => readChannels(bot)),
     members: (installationId, channelId) => adapter.sending(installationId, ({ bot }) => readMembers(bot, channelId)),
     health: () => adapter.health(),
   };
@@ -132,6 +134,10 @@ class SlackAdapter {
     });
     this.#connections.set(account.botId, connection);
     await connection.start();
+  }
+
+  async setIntake(botId: string, on: boolean): Promise<void> {
+    await this.#connections.get(botId)?.setIntake(on);
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * The places of the playground: channels people make, and one direct conversation per person and bot.
- * Invariant: a direct conversation is visible to its person only; a channel's id never changes. Which bots sit in a channel is a list,
- * though a channel takes exactly one here.
+ * Invariant: a direct conversation is visible to its person only; a channel's id never changes. A channel holds
+ * any number of bots; two or more are a Group.
  */
 
 import type { ConversationRef, KeyValueStore } from "../../engine/index.ts";
@@ -23,6 +23,7 @@ export type Place =
 /** Reads and writes the channel list. */
 export class Channels {
   readonly #kv: KeyValueStore;
+  #adding: Promise<unknown> = Promise.resolve();
 
   constructor(kv: KeyValueStore) {
     this.#kv = kv;
@@ -44,6 +45,18 @@ export class Channels {
     const changed = { id: channel.id, name: channel.name, bots };
     await this.#kv.set(`channel/${channel.id}`, changed);
     return changed;
+  }
+
+  /** Adds a bot to a channel, once in its life: whoever takes it out later is not overruled at the next start. */
+  addOnce(channelId: string, botId: string): Promise<void> {
+    const added = this.#adding.then(async () => {
+      if (!(await this.#kv.insert(`joined/${channelId}/${botId}`, true))) return;
+      const channel = await this.get(channelId);
+      if (channel && !channel.bots.includes(botId)) await this.setBots(channel, [...channel.bots, botId]);
+    });
+    // One after the other, so that two bots starting together do not write over each other; whoever asked hears of a failure.
+    this.#adding = added.catch(() => undefined);
+    return added;
   }
 
   /** One channel, or null. */

@@ -23,14 +23,16 @@ export function openHub(context: AdapterContext, publicFolder?: string): Hub {
   return hub;
 }
 
-/** Makes a bot reachable: in a direct conversation with everybody, and in #general when nobody is there yet. */
+/** Makes a bot reachable: in a direct conversation with everybody, and in #general, where all bots meet. */
 export async function joinHub(hub: Hub, account: AdapterAccount, context: AdapterContext): Promise<void> {
   const { botId } = account;
   const facts = { appId: botId, workspaceId: WORKSPACE_ID, botUserId: botId, otherIds: [] };
   const installation = await context.identify(account, facts);
   hub.bots.set(botId, { account, context, installation });
-  const general = { id: DEFAULT_CHANNEL, name: DEFAULT_CHANNEL, bots: [botId] };
-  await hub.channels.create(general);
+  // A process that only sends has nothing to say to open pages; those that serve them do.
+  if (account.intake === false) return;
+  await hub.channels.create({ id: DEFAULT_CHANNEL, name: DEFAULT_CHANNEL, bots: [] });
+  await hub.channels.addOnce(DEFAULT_CHANNEL, botId);
   await announceChange(hub, botId);
   // What a crash left half-way is handed in aside: it must not delay the start, and a page that still waits resends anyway.
   void handInOwed(hub, { account, context, installation }).catch((error: unknown) =>

@@ -48,6 +48,12 @@ export function createWebAdapter(settings: WebAdapterSettings = {}): Adapter {
       if (bot) await open().setWorking(place.ref.channelId, bot, until);
     },
     history: async (_installationId, ref, limit) => history(open(), ref.channelId, limit),
+    async channels(installationId) {
+      const botId = open().botOfInstallation(installationId)?.account.botId;
+      const channels = await open().channels.list();
+      const own = channels.filter((channel) => botId !== undefined && channel.bots.includes(botId));
+      return own.map((channel) => ({ channelId: channel.id, name: channel.name }));
+    },
     async members(_installationId, channelId) {
       const place = await open().channels.place(channelId);
       if (!place) return [];

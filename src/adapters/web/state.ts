@@ -113,7 +113,7 @@ export async function announceChange(hub: Hub, channelId: string): Promise<void>
 
 function chosenBots(hub: Hub, value: unknown): readonly string[] {
   const bots = Array.isArray(value) ? [...new Set(value)] : [];
-  if (bots.length !== 1) throw new HttpProblem(422, "A channel has exactly one bot. Choose one.");
+  if (bots.length === 0) throw new HttpProblem(422, "Choose at least one bot for the channel.");
   if (!bots.every((id) => typeof id === "string" && hub.bots.has(id)))
     throw new HttpProblem(422, "There is no such bot here.");
   return bots as string[];

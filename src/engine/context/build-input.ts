@@ -8,7 +8,8 @@ import { isImage } from "../file-ref.ts";
 import type { Mail } from "../mail.ts";
 import type { ModelMessage } from "../model-message.ts";
 import { type Entry, fileAddress } from "../transcript.ts";
-import { reminder, SEND_GUIDANCE } from "./reminders.ts";
+import { type GroupPlace, groupReminder, timelineBlock } from "./group-input.ts";
+import { PEER_ANSWER_NOTE, PEER_GUIDANCE, reminder, SEND_GUIDANCE } from "./reminders.ts";
 import { untrustedName, untrustedText } from "./untrusted.ts";
 
 /** Entries of context shown at once. */
@@ -26,18 +27,30 @@ export interface InputParts {
   /** The bot whose context this is; its own entries are marked. */
   readonly botId: string;
   readonly guidance: boolean;
+  /** Set at a member's turn in a Group: then `unseen` is the timeline it answers to, at most GROUP_LIMIT entries. */
+  readonly group?: GroupPlace;
+  /** Who hears SendMessage here; teammate in a conversation between two bots. Default people. */
+  readonly reader?: "people" | "teammate";
 }
 
 /** The user message of a turn's beginning, or of mail that joins a running turn. */
 export function buildInput(parts: InputParts): Extract<ModelMessage, { role: "user" }> {
+  const { group } = parts;
   const blocks = [
-    contextBlock(parts),
+    group ? timelineBlock(parts.unseen, parts.omitted, (entry) => entryLine(entry, parts.botId)) : contextBlock(parts),
     ...parts.mail.map((mail) => mailBlock(mail, parts)),
-    parts.guidance ? reminder(SEND_GUIDANCE) : "",
+    guidanceBlock(parts),
   ];
   const images = parts.mail.flatMap((mail) => filesOf(mail, parts).filter((file) => isImage(file) && !file.state));
   const text = blocks.filter(Boolean).join("\n\n");
   return images.length > 0 ? { role: "user", text, images } : { role: "user", text };
+}
+
+/** The host's words at the end: where a member of a Group stands, or how to be heard here. */
+function guidanceBlock({ group, guidance, reader, botId }: InputParts): string {
+  if (group) return reminder(groupReminder(group, botId, guidance));
+  if (!guidance) return "";
+  return reminder(reader === "teammate" ? PEER_GUIDANCE : SEND_GUIDANCE);
 }
 
 function contextBlock(parts: InputParts): string {
@@ -59,7 +72,7 @@ function contextBlock(parts: InputParts): string {
 /** One entry as the model sees it. */
 export function entryLine(entry: Entry, botId: string): string {
   const tag = entry.address ? `[${entry.address}] ` : "";
-  const own = entry.botId === botId ? " (you)" : "";
+  const own = entry.botId === botId ? " (you)" : entry.kind === "peer" ? " (bot, your teammate)" : "";
   const speaker = `${untrustedName(entry.author.name)} (${entry.author.id})${own}`;
   const reply = entry.replyTo ? ` (in reply to ${entry.replyTo})` : "";
   return `${tag}${speaker}${reply}: ${entryText(entry)}`;
@@ -84,7 +97,9 @@ function failureOf({ problem }: FileRef): string {
   return problem === undefined ? ", could not be fetched" : `, could not be fetched: ${untrustedText(problem)}`;
 }
 
+/** Files of the message; in a Group only when the member has not seen it yet. */
 function filesOf(mail: Mail, parts: InputParts): readonly FileRef[] {
+  if (mail.body.type === "discussion" && !parts.unseen.some((entry) => entry.id === mail.entryId)) return [];
   return mail.entryId ? (parts.entries.get(mail.entryId)?.files ?? []) : [];
 }
 
@@ -96,6 +111,8 @@ function mailBlock(mail: Mail, parts: InputParts): string {
       return entry
         ? [entryLine(entry, parts.botId), movedOnNote(body.movedOnFrom ?? [])].filter(Boolean).join("\n\n")
         : reminder("A message to you was removed before you read it.");
+    case "discussion":
+      return movedOnNote(body.movedOnFrom ?? []);
     case "answer":
       return `${speakerOf(mail, entry)}: ${JSON.stringify({
         widget_answer: {
@@ -117,9 +134,18 @@ function mailBlock(mail: Mail, parts: InputParts): string {
       );
     case "steering":
       return `${speakerOf(mail, entry)}: ${untrustedText(body.text)}`;
+    case "peer":
+      return peerBlock(body, entry, parts.botId);
     case "host":
       return reminder(untrustedText(body.text));
   }
+}
+
+function peerBlock(body: Extract<Mail["body"], { type: "peer" }>, entry: Entry | undefined, botId: string): string {
+  if (body.direction === "report") return reminder(untrustedText(body.text ?? ""));
+  if (!entry) return reminder("A teammate's message to you was removed before you read it.");
+  const note = body.direction === "reply" ? reminder(PEER_ANSWER_NOTE) : "";
+  return [entryLine(entry, botId), note].filter(Boolean).join("\n\n");
 }
 
 /** SPEC C4: the person wrote something else than an answer. Said once per question. */

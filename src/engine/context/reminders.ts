@@ -25,6 +25,26 @@ export const SEND_GUIDANCE = [
   "- When everything needed has been sent, end your turn without further text.",
 ].join("\n");
 
+/** Guidance for a member of a Group that may also pass (SPEC G2). */
+export const GROUP_GUIDANCE = [
+  "Nobody sees your plain text: it is private thinking. The others see only what you send with the SendMessage tool, one call for one message.",
+  "- A result of `delivered` means everybody has it. Do not send the same thing again, do not repeat what a teammate said, and do not announce that you pass.",
+  "- Send files and pictures as attachment or images. After a widget or secret-request your turn is over; the answer wakes you.",
+  "- When you have said your part, end your turn without further text; the next teammate follows.",
+].join("\n");
+
+/** Guidance in a conversation between two bots. Silence is allowed there. */
+export const PEER_GUIDANCE = [
+  "Nobody sees your plain text: it is private thinking. Your teammate gets only what you send with SendMessage.",
+  "- Do the work, then send the result in one message, complete in itself: your teammate does not see how you came to it.",
+  "- Only text and files reach it; widgets and secret-requests are for people.",
+  "- Do not thank, greet or confirm. When there is nothing to say, end your turn without a message.",
+].join("\n");
+
+/** Said with a teammate's answer, in the conversation in which it was asked. */
+export const PEER_ANSWER_NOTE =
+  "This comes from a teammate whom you asked earlier. The people here have not seen it. Tell them with SendMessage what they need of it, ask the teammate further, or end your turn if other answers are still to come.";
+
 const TEXTS: Readonly<Record<ReminderKind, string>> = {
   acknowledge:
     "You have been working for a few steps and the person has not heard from you yet. Send one short message that says what you are doing, then go on.",

@@ -7,8 +7,9 @@
 import type { Clock } from "../clock.ts";
 import type { DemoFiles } from "./demo-files.ts";
 import { type DemoRequest, readDemoRequest, type Utterance } from "./demo-request.ts";
-import type { Scene, Sending } from "./demo-scenes.ts";
+import type { Asking, Scene, Sending } from "./demo-scenes.ts";
 import * as scenes from "./demo-scenes.ts";
+import { teamScene } from "./demo-team.ts";
 import type { Model, ModelReply, ModelRequest } from "./model.ts";
 
 /** What the demo model needs: files to show, and time for its pauses. */
@@ -42,22 +43,33 @@ function offersSendMessage(request: ModelRequest): boolean {
   return request.tools.some((tool) => tool.name === "SendMessage");
 }
 
-function toReply(sendings: readonly Sending[], request: ModelRequest): ModelReply {
+function isAsking(call: Sending | Asking): call is Asking {
+  return "target" in call && !("type" in call);
+}
+
+function toReply(sendings: readonly (Sending | Asking)[], request: ModelRequest): ModelReply {
   const step = request.messages.filter((message) => message.role === "assistant").length;
-  const calls = sendings.map((args, i) => ({ id: `demo_${step}_${i}`, name: "SendMessage", args }));
+  const nameOf = (call: Sending | Asking) => (isAsking(call) ? "SendToAgent" : "SendMessage");
+  const calls = sendings.map((args, i) => ({ id: `demo_${step}_${i}`, name: nameOf(args), args: { ...args } }));
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   return { ok: true, model: DEMO_MODEL, text: "", calls, usage, finish: calls.length > 0 ? "calls" : "stop" };
 }
 
 /** The calls of this step; none when everything is said. */
-function nextSendings(modelRequest: ModelRequest, files: DemoFiles): readonly Sending[] {
+function nextSendings(modelRequest: ModelRequest, files: DemoFiles): readonly (Sending | Asking)[] {
   const request = readDemoRequest(modelRequest);
   const sendings = request.newest ? continueScene(request, request.newest, files) : [];
   if (sendings.length > 0 || request.sent || modelRequest.forceTool !== "SendMessage") return sendings;
   return [{ type: "text", content: "I have nothing to add. `help` shows what this demo can do." }];
 }
 
-function continueScene(request: DemoRequest, newest: Utterance, files: DemoFiles): readonly Sending[] {
+function continueScene(request: DemoRequest, newest: Utterance, files: DemoFiles): readonly (Sending | Asking)[] {
+  const { group } = request;
+  if (group && request.refusedSteps > 0) return [];
+  if (group && !group.named && !group.first) {
+    // One short introduction in its life; the first of the Group answers for all.
+    return request.hasSpoken || request.sent ? [] : (scenes.memberScene(request)[request.stepsDone] ?? []);
+  }
   const [refusal] = request.refusals;
   if (refusal !== undefined) {
     // A card is open: the turn is the person's now (SPEC M9). Other refusals are told once, then the scene ends.
@@ -69,6 +81,8 @@ function continueScene(request: DemoRequest, newest: Utterance, files: DemoFiles
 }
 
 function chooseScene(request: DemoRequest, newest: Utterance, files: DemoFiles): Scene {
+  const team = teamScene(request, newest);
+  if (team) return team;
   const answer = readWidgetAnswer(newest.words);
   if (answer) return scenes.answerScene(answer);
   if (newest.event) return scenes.storedSecretScene(newest.event === "secret-declined");

@@ -13,6 +13,8 @@ export interface Utterance {
   readonly words: string;
   /** Names of files that came with it. */
   readonly files: readonly string[];
+  /** True when a teammate wrote it, another bot. */
+  readonly byTeammate?: boolean;
   /** Set when the host told of it instead of the person's own words. */
   readonly event?: "secret-stored" | "secret-declined" | "retry";
 }
@@ -26,6 +28,11 @@ export interface DemoRequest {
   readonly newest: Utterance | undefined;
   /** What the same person wrote before, oldest first. */
   readonly earlier: readonly string[];
+  /** What a person last asked for, and what teammates wrote since then. */
+  readonly asked: Utterance | undefined;
+  readonly replies: readonly Utterance[];
+  /** True in a conversation between two bots. */
+  readonly isPeer: boolean;
   /** Steps with calls since the newest utterance. */
   readonly stepsDone: number;
   /** Results of the last of these steps that were refusals. */
@@ -36,6 +43,16 @@ export interface DemoRequest {
   readonly sent: boolean;
   /** True when the bot had spoken in this session before the newest utterance. */
   readonly hasSpoken: boolean;
+  /** Set at a turn in a Group. */
+  readonly group?: DemoGroupTurn;
+}
+
+/** A member's turn in a Group, as the host's reminder tells it. */
+export interface DemoGroupTurn {
+  /** The person asked for this bot by name. */
+  readonly named: boolean;
+  /** It is the first in the Group: the one that answers for all when nobody is named. */
+  readonly first: boolean;
 }
 
 const REMINDER = /<system_reminder\b[^>]*>([\s\S]*?)(?:<\/system_reminder>|$)/gi;
@@ -53,12 +70,15 @@ export function readDemoRequest(request: ModelRequest): DemoRequest {
   const newest = meantBy(spoken.flat());
   const since = request.messages.slice(at + 1);
   const steps = since.filter((message) => message.role === "tool");
+  const group = readGroupTurn(request.messages);
   const refused = steps.map((message) => message.results.filter((result) => !result.ok).map((result) => result.text));
   return {
     botName,
     botRole: readBotRole(request.system, botName),
     newest,
     earlier: newest ? saidBefore(spoken.flat(), newest) : [],
+    ...teamworkIn(spoken.flat()),
+    isPeer: request.system.includes("This conversation is between you and a teammate"),
     stepsDone: since.filter((message) => message.role === "assistant" && message.calls.length > 0).length,
     refusals: refused.at(-1) ?? [],
     refusedSteps: refused.filter((texts) => texts.length > 0).length,
@@ -66,13 +86,27 @@ export function readDemoRequest(request: ModelRequest): DemoRequest {
     hasSpoken: request.messages
       .slice(0, Math.max(at, 0))
       .some((message) => message.role === "assistant" && message.calls.length > 0),
+    ...(group ? { group } : {}),
   };
+}
+
+function readGroupTurn(messages: readonly ModelMessage[]): DemoGroupTurn | undefined {
+  const last = messages.findLast((message) => message.role === "user");
+  const note = last?.role === "user" ? [...last.text.matchAll(REMINDER)].at(-1)?.[1] : undefined;
+  const roster = note === undefined ? undefined : /\bIn the Group: ([^\n]*?)\.(?:\n|$)/.exec(note)?.[1];
+  if (note === undefined || roster === undefined) return undefined;
+  return { named: /\basked you by name\b/.test(note), first: /^[^,]* \(you\)/.test(roster) };
 }
 
 /** The last utterance; for another try, the words it is about. */
 function meantBy(all: readonly Utterance[]): Utterance | undefined {
   const last = all.at(-1);
   return last?.event === "retry" ? all.findLast((one) => one.event === undefined) : last;
+}
+
+function teamworkIn(all: readonly Utterance[]): Pick<DemoRequest, "asked" | "replies"> {
+  const at = all.findLastIndex((one) => !one.byTeammate && one.event === undefined);
+  return { asked: all[at], replies: all.slice(at + 1).filter((one) => one.byTeammate) };
 }
 
 function saidBefore(all: readonly Utterance[], newest: Utterance): string[] {
@@ -90,10 +124,12 @@ function utterancesOf(message: ModelMessage, botName: string): Utterance[] {
   for (const line of message.text.replace(CONTEXT, "").replace(REMINDER, "").split("\n")) addLine(blocks, line);
   const pictures = (message.images ?? []).map((image) => image.name);
   const heard = blocks.filter((block) => !block.byBot);
-  const said = heard.flatMap(({ speaker, speakerId, lines, files }, i): Utterance[] => {
+  const said = heard.flatMap(({ speaker, speakerId, byTeammate, lines, files }, i): Utterance[] => {
     const words = withoutMention(lines.join("\n").trim(), botName);
     const all = [...new Set(i === heard.length - 1 ? [...files, ...pictures] : files)];
-    return words || all.length > 0 ? [{ speaker, speakerId, words, files: all }] : [];
+    return words || all.length > 0
+      ? [{ speaker, speakerId, words, files: all, ...(byTeammate ? { byTeammate } : {}) }]
+      : [];
   });
   return [...said, ...events];
 }
@@ -102,6 +138,7 @@ interface Block {
   readonly speaker: string;
   readonly speakerId: string;
   readonly byBot: boolean;
+  readonly byTeammate: boolean;
   readonly lines: string[];
   readonly files: string[];
 }
@@ -112,10 +149,13 @@ function addLine(blocks: Block[], line: string): void {
   if (header) {
     const [, tag = "", speaker = "", notes = "", rest = ""] = header;
     const speakerId = /\(([^()]*)\)/.exec(notes)?.[1] ?? "";
-    blocks.push({ speaker: speaker.trim(), speakerId, byBot: /[sa]\d*$/.test(tag), lines: [rest], files: [] });
+    const byTeammate = /\(bot, your teammate\)/.test(notes);
+    const byBot = /[sa]\d*$/.test(tag) && !byTeammate;
+    blocks.push({ speaker: speaker.trim(), speakerId, byBot, byTeammate, lines: [rest], files: [] });
     return;
   }
-  if (blocks.length === 0) blocks.push({ speaker: "", speakerId: "", byBot: false, lines: [], files: [] });
+  if (blocks.length === 0)
+    blocks.push({ speaker: "", speakerId: "", byBot: false, byTeammate: false, lines: [], files: [] });
   const file = FILE_LINE.exec(line)?.[1];
   const block = blocks.at(-1);
   if (file) block?.files.push(file);

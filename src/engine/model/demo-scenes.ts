@@ -8,8 +8,13 @@ import type { DemoRequest, Utterance } from "./demo-request.ts";
 
 /** Arguments of one SendMessage call. */
 export type Sending = Readonly<Record<string, unknown>>;
+/** A message to a teammate: one SendToAgent call. */
+export interface Asking {
+  readonly target: string;
+  readonly message: string;
+}
 /** Steps of sendings; card types come last, since they end the turn (SPEC M9). */
-export type Scene = readonly (readonly Sending[])[];
+export type Scene = readonly (readonly (Sending | Asking)[])[];
 
 const TOUR_PROMPT = "The tour so far: which message type did you like best?";
 const DEMO_BC_ID = "bc_demo";
@@ -19,6 +24,7 @@ const MENU = [
   "- `show widget`, `show multiple`, `show custom`: questions with choices",
   "- `show cursor` · `show secret` · `show progress` · `show long text`",
   "- `show everything`: all of them in turn",
+  "- `ask bo and cy to argue about tea or coffee`: two teammates work, and their answers come back",
   "- `what did I tell you`: what you wrote in this conversation",
 ].join("\n");
 
@@ -32,6 +38,18 @@ export function helloScene(request: DemoRequest): Scene {
   const role = request.botRole ? ` (${request.botRole})` : "";
   const who = `Hello${name}! I am **${request.botName}**${role}. Please note: I run on the built-in demo model. There is no real language model behind me, so my answers follow a script.`;
   return [[text(who)], [text(`I can show you what a bot's messages look like here. Write:\n\n${MENU}`)]];
+}
+
+/** A member of a Group the first time it has its turn there. */
+export function memberScene(request: DemoRequest): Scene {
+  const role = request.botRole ? `: ${request.botRole}` : "";
+  return [
+    [
+      text(
+        `I am **${request.botName}**${role}. I run on the demo model too, so I pass from now on unless you write \`@${request.botName}\`.`,
+      ),
+    ],
+  ];
 }
 
 /** When asked who or what this is. */

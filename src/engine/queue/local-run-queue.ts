@@ -1,13 +1,13 @@
 /**
  * Doorbells inside one process: the embedded mode's run queue. Rings for the same session are merged while they wait; handlers for different
- * sessions run side by side, up to a limit, people before bots before background.
+ * sessions run side by side, up to a limit, people before bots before background. A handler ends when it has found a turn to run, or none.
  */
 
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { RunQueue, SignalKind } from "./run-queue.ts";
 
-/** `concurrency` = handlers at once; turns mostly wait for models, so this is generous. */
+/** `concurrency` = handlers at once. */
 export function createLocalRunQueue(parts: {
   readonly clock: Clock;
   readonly log: Log;

@@ -42,28 +42,46 @@ export interface Worker {
 /** A stop from another process is seen at the latest at this beat (SPEC T5: within 1 s). */
 const BEAT_MS = 900;
 
+/** Turns at once in one process. They mostly wait for models; beyond, other processes or a moment later. */
+const MAX_TURNS = 50;
+const FULL_MS = 200;
+
 /** One worker per process. */
 export function createWorker(parts: WorkerParts): Worker {
   const active = new Map<string, TurnHandle>();
   let draining = false;
 
+  /** Ends as soon as it is known whether there is a turn to run: the turn itself goes on beside it, so that further rings open lanes anywhere. */
   const onRing = async (sessionId: string): Promise<void> => {
-    while (!draining) {
-      const { limits, owner } = parts;
-      const result = await parts.store.claim({
-        sessionId,
-        owner,
-        leaseMs: limits.leaseMs,
-        waitMs: limits.waitMs,
-        ageingMs: limits.ageingMs,
-        platforms: parts.platforms(),
-      });
-      if (!result.claim) {
-        if (result.retryInMs !== undefined) ringLater(sessionId, result.retryInMs);
-        return;
+    if (draining) return;
+    if (active.size >= MAX_TURNS) return ringLater(sessionId, FULL_MS);
+    const claim = await claimFor(sessionId);
+    if (claim) void work(claim);
+  };
+
+  const claimFor = async (sessionId: string): Promise<Claim | undefined> => {
+    const { limits, owner } = parts;
+    const { leaseMs, waitMs, ageingMs } = limits;
+    const request = { sessionId, owner, leaseMs, waitMs, ageingMs, platforms: parts.platforms() };
+    const result = await parts.store.claim(request);
+    if (result.claim && draining) await parts.store.release(result.claim);
+    else if (result.claim) return result.claim;
+    else if (result.retryInMs !== undefined) ringLater(sessionId, result.retryInMs);
+    return undefined;
+  };
+
+  const work = async (first: Claim): Promise<void> => {
+    try {
+      let claim: Claim | undefined = first;
+      while (claim) {
+        const again = await runClaimed(parts, active, claim);
+        claim = again && !draining ? await claimFor(claim.sessionId) : undefined;
       }
-      const again = await runClaimed(parts, active, result.claim);
-      if (!again) return;
+    } catch (error) {
+      parts.log.error(
+        { sessionId: first.sessionId, error: String(error) },
+        "no further work found; the sweep looks again",
+      );
     }
   };
 

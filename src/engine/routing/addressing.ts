@@ -4,7 +4,12 @@
  */
 
 import type { BotHandle } from "../bot.ts";
+import type { AddressFindings } from "../group/speakers.ts";
+import { type NamedBot, namedInText, namesEveryone } from "../handles.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
+import type { EngineSettings } from "../settings.ts";
+import type { Installations } from "./installations.ts";
+import type { MessageCase } from "./message-case.ts";
 
 /** One message and the bots it could be meant for. */
 export interface AddressingInput {
@@ -21,6 +26,25 @@ export interface AddressingInput {
   readonly threads: "sticky" | "strict" | "always";
 }
 
+/** The addressing question of one message. */
+export function addressingOf(
+  parts: {
+    readonly installations: Pick<Installations, "handleOf">;
+    readonly settings: Pick<EngineSettings, "threads">;
+  },
+  item: MessageCase,
+): AddressingInput {
+  return {
+    event: item.event,
+    direct: item.ref.kind === "direct",
+    inThread: item.ref.kind === "thread" && item.event.platformId !== item.ref.threadId,
+    receiver: parts.installations.handleOf(item.installation),
+    bots: item.bots,
+    takingPart: item.view.sessions.map((session) => session.botId),
+    threads: parts.settings.threads,
+  };
+}
+
 /** Bots to wake, in order of being named. Empty = silence. */
 export function addressedBots(input: AddressingInput): readonly string[] {
   if (input.direct) return [input.receiver.botId];
@@ -29,6 +53,18 @@ export function addressedBots(input: AddressingInput): readonly string[] {
   if (named.length > 0) return named;
   const addressesOthers = liveMentions(input.event).length > 0 || input.event.everyone;
   return addressesOthers || input.event.from.kind === "bot" ? [] : unnamed(input);
+}
+
+/** What a Group selects its speakers by (SPEC G2); mass pings count there. */
+export function findAddressed(input: AddressingInput): AddressFindings {
+  const { event, bots } = input;
+  const isOurs = (mention: Mention) => bots.some((bot) => isMentioned(bot, mention));
+  return {
+    named: namedBots(input),
+    everyone: event.everyone || namesEveryone(event.text, [...event.quoted, ...event.mentions]),
+    opensWithPeople: opensWithPeople(input),
+    namesPeople: liveMentions(event).some((mention) => !isOurs(mention)),
+  };
 }
 
 /** Mentions outside code and quotations; those inside address nobody. */
@@ -64,11 +100,12 @@ function unnamed(input: AddressingInput): readonly string[] {
 
 /** Bots named by id or handle, in the order they appear. */
 export function namedBots(input: AddressingInput): readonly string[] {
-  const found: { readonly botId: string; readonly at: number }[] = [];
+  const found: NamedBot[] = [];
   for (const mention of liveMentions(input.event)) {
     for (const bot of input.bots) if (isMentioned(bot, mention)) found.push({ botId: bot.botId, at: mention.start });
   }
-  found.push(...handlesIn(input));
+  const { text, quoted, mentions } = input.event;
+  found.push(...namedInText(text, [...quoted, ...mentions], input.bots));
   if (input.event.namesBot && !found.some((item) => item.botId === input.receiver.botId)) {
     found.push({ botId: input.receiver.botId, at: Number.MAX_SAFE_INTEGER });
   }
@@ -79,81 +116,4 @@ function isMentioned(bot: BotHandle, mention: Mention): boolean {
   return (
     bot.platformIds.includes(mention.platformId) || (mention.members ?? []).some((id) => bot.platformIds.includes(id))
   );
-}
-
-function handlesIn(input: AddressingInput): { botId: string; at: number }[] {
-  const { text, quoted, mentions } = input.event;
-  const closed = [...quoted, ...mentions, ...linkRanges(text)];
-  const handles = handlesAmong(input.bots);
-  const found: { botId: string; at: number }[] = [];
-  for (const match of text.matchAll(HANDLE_SIGN)) {
-    if (closed.some((range) => match.index >= range.start && match.index < range.end)) continue;
-    const bot = findHandle(fold(text.slice(match.index, match.index + HANDLE_WINDOW)), handles)?.bot;
-    if (bot) found.push({ botId: bot.botId, at: match.index });
-  }
-  return found;
-}
-
-/** Scripts written without spaces, or with endings joined to names: there a letter beside a handle does not belong to it. */
-const UNSPACED =
-  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
-/** An "@" that begins a handle: not inside a word, an e-mail address or a path. */
-const HANDLE_SIGN = new RegExp(`(?<=^|[^\\p{L}\\p{N}\\p{M}_.@/]|[${UNSPACED}])[@＠](?=\\S)`, "gu");
-/** What makes the word before it a longer one: letters, or a sign that joins a domain or path ("@ada.example", "@ada/core"). */
-const GOES_ON = new RegExp(`^(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}_]|[./](?=[\\p{L}\\p{N}]))`, "u");
-/** Longest stretch in which a handle is looked for, characters. */
-const HANDLE_WINDOW = 200;
-
-interface Handle {
-  readonly bot: BotHandle;
-  /** Folded, with its "@". */
-  readonly sign: string;
-}
-
-/** All handles, the longest first, so that "@Ada Lovelace" is not taken for "@Ada". */
-function handlesAmong(bots: readonly BotHandle[]): readonly Handle[] {
-  const all = bots.flatMap((bot) => handlesOf(bot, bots).map((handle) => ({ bot, sign: `@${handle}` })));
-  return all.sort((a, b) => b.sign.length - a.sign.length);
-}
-
-function findHandle(start: string, handles: readonly Handle[]): Handle | undefined {
-  return handles.find(({ sign }) => start.startsWith(sign) && !GOES_ON.test(start.slice(sign.length)));
-}
-
-/** The bot whose handle a short text begins with ("@Ada stop"), and the folded rest. */
-export function opensWithHandle(
-  text: string,
-  bots: readonly BotHandle[],
-): { readonly bot: BotHandle; readonly rest: string } | undefined {
-  const folded = fold(text.slice(0, HANDLE_WINDOW));
-  const found = findHandle(folded, handlesAmong(bots));
-  return found && { bot: found.bot, rest: folded.slice(found.sign.length) };
-}
-
-/** Full name, name without spaces, and the first word when no other bot shares it. */
-function handlesOf(bot: BotHandle, bots: readonly BotHandle[]): readonly string[] {
-  const name = fold(bot.name).trim();
-  const first = firstWord(name);
-  const unique = bots.filter((other) => firstWord(fold(other.name).trim()) === first).length === 1;
-  return [name, name.replaceAll(" ", ""), ...(unique ? [first] : [])].filter(Boolean);
-}
-
-function firstWord(name: string): string {
-  return name.split(" ")[0] ?? name;
-}
-
-/** One form for text that looks the same: width, case, space; signs that cannot be seen are left out. */
-export function fold(text: string): string {
-  return text
-    .normalize("NFKC")
-    .replace(/\p{Cf}/gu, "")
-    .replace(/\s+/gu, " ")
-    .toLowerCase();
-}
-
-function linkRanges(text: string): { start: number; end: number }[] {
-  return [...text.matchAll(/\b(?:https?:\/\/|www\.|mailto:)\S+/giu)].map((match) => ({
-    start: match.index,
-    end: match.index + match[0].length,
-  }));
 }

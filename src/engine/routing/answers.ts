@@ -7,10 +7,12 @@ import type { Card, CardAnswer } from "../card.ts";
 import { checkAnswer, mayAnswer } from "../card.ts";
 import { untrustedName } from "../context/untrusted.ts";
 import { audienceOf, type ConversationRef, conversationKey } from "../conversation.ts";
+import { repeated } from "../group/repeated.ts";
 import type { AnswerEvent, DismissEvent, Reception, SecretEvent, SecretLinkEvent } from "../inbound-event.ts";
 import type { MailBody } from "../mail.ts";
 import type { PersonRef, Role } from "../person.ts";
-import type { NewEntry, SealedSecret, TakeIn } from "../store/store.ts";
+import type { NewEntry, SealedSecret, TakeIn, Wake } from "../store/store.ts";
+import { type HostAnswer, replyPlace, settleHostCard } from "./host-answers.ts";
 import type { MessageCase } from "./message-case.ts";
 import { admit } from "./pairing.ts";
 import type { RouterParts } from "./router-parts.ts";
@@ -33,7 +35,9 @@ interface Settled {
   readonly answer?: CardAnswer;
   readonly sealed?: SealedSecret;
   readonly entry?: Pick<NewEntry, "text" | "body" | "platformId" | "nativeReplyTo">;
-  readonly body: MailBody;
+  /** Mail for the card's bot. */
+  readonly body?: MailBody;
+  readonly more?: HostAnswer["more"];
 }
 
 /** Handles a control of a card, a decline, a secret, or the request for the one-time link. */
@@ -47,9 +51,11 @@ export async function receiveAnswer(parts: RouterParts, event: CardEvent): Promi
   if (card.state !== "open") return refused(closedReason(card));
   const item: CardCase = { event, card, ref, role: access.role };
   if (event.type === "secret-link") return secretLink(parts, item);
-  const settled = settle(parts, item);
-  if ("reason" in settled) return refused(settled.reason);
-  return (await commit(parts, item, settled)) ?? refused(closedReason(await currentCard(parts, card)));
+  return repeated(async () => {
+    const settled = await settle(parts, item);
+    if ("reason" in settled) return refused(settled.reason);
+    return (await commit(parts, item, settled)) ?? refused(closedReason(await currentCard(parts, card)));
+  });
 }
 
 /** SPEC C4: text typed while a widget is open that equals a choice, or is a custom answer. Undefined when the card was closed a moment ago: an ordinary message then. */
@@ -95,7 +101,7 @@ function refOf(card: Card, clicked: ConversationRef): ConversationRef {
   return { ...clicked, kind: "thread", threadId: card.conversationKey.slice(base.length + 1) };
 }
 
-function settle(parts: RouterParts, item: CardCase): Settled | { readonly reason: string } {
+async function settle(parts: RouterParts, item: CardCase): Promise<Settled | { readonly reason: string }> {
   const { event, card, role } = item;
   switch (card.spec.kind) {
     case "widget": {
@@ -111,7 +117,8 @@ function settle(parts: RouterParts, item: CardCase): Settled | { readonly reason
     case "secret":
       return settleSecret(parts, item);
     case "host":
-      return settleHost(item);
+      if (event.type !== "answer") return { reason: "This control does not work here." };
+      return settleHostCard(parts, card, event, role);
   }
 }
 
@@ -153,38 +160,9 @@ function settleSecret(parts: RouterParts, item: CardCase): Settled | { readonly 
   };
 }
 
-function settleHost(item: CardCase): Settled | { readonly reason: string } {
-  const { event, card, role } = item;
-  if (card.spec.kind !== "host" || event.type !== "answer") return { reason: "This control does not work here." };
-  const choice = card.spec.host.controls.find((control) => control.value === event.choices[0]);
-  if (!choice) return { reason: "That choice is not one of the controls." };
-  const answer: CardAnswer = { values: [choice.value], labels: [choice.label] };
-  const body: MailBody =
-    card.kind === "retry"
-      ? { type: "retry", role, cardId: card.id, ...replyPlace(card) }
-      : {
-          ...hostBody(role, handOffText(card, choice.value) ?? `The person pressed "${choice.label}".`),
-          ...replyPlace(card),
-        };
-  return { state: "answered", answer, body };
-}
-
-/** What a bot is told when the person answered its hand-off. */
-function handOffText(card: Card, choice: string): string | undefined {
-  if (card.kind !== "handoff" || card.spec.kind !== "host") return undefined;
-  const instruction = String(card.spec.data.instruction ?? "");
-  return choice === "done"
-    ? `The person says it is done: ${instruction}\nGo on from there; check the outcome if you can.`
-    : `The person says they cannot do it: ${instruction}\nFind another way, or tell them what follows from that.`;
-}
-
 /** What a person did, in the host's words. Their name is their own choice: it goes in only as untrustedName. */
 function hostBody(role: Role, text: string): MailBody {
   return { type: "host", role, text };
-}
-
-function replyPlace(card: Card): { nativeReplyTo?: string } {
-  return card.spec.nativeReplyTo ? { nativeReplyTo: card.spec.nativeReplyTo } : {};
 }
 
 /** The card after somebody was faster, or its one-time link turned out to be used up. */
@@ -216,22 +194,8 @@ function intake(parts: RouterParts, item: CardCase, settled: Settled): TakeIn {
     conversationKey: card.conversationKey,
     person: event.from,
     ...(settled.entry ? { entry: entryOf(item, settled.entry) } : {}),
-    wake: [
-      {
-        botId: card.botId,
-        installationId: event.installationId,
-        mail: {
-          kind: "person",
-          body: settled.body,
-          authorId: event.from.id,
-          authorName: event.from.name,
-          route: `${card.conversationKey}|${event.installationId}`,
-          audience,
-          hops: 0,
-          orderAt: event.at,
-        },
-      },
-    ],
+    wake: settled.body ? [wakeOf(item, settled.body, audience)] : [],
+    ...settled.more,
     card: {
       cardId: card.id,
       state: settled.state,
@@ -242,6 +206,13 @@ function intake(parts: RouterParts, item: CardCase, settled: Settled): TakeIn {
     },
     mailLimit: Number.MAX_SAFE_INTEGER,
   };
+}
+
+function wakeOf({ card, event }: CardCase, body: MailBody, audience: string): Wake {
+  const { id: authorId, name: authorName } = event.from;
+  const route = `${card.conversationKey}|${event.installationId}`;
+  const mail = { kind: "person" as const, body, authorId, authorName, route, audience, hops: 0, orderAt: event.at };
+  return { botId: card.botId, installationId: event.installationId, mail };
 }
 
 function entryOf(item: CardCase, entry: NonNullable<Settled["entry"]>): NewEntry {

@@ -1,25 +1,30 @@
 /**
  * Commands typed as a message (SPEC T5). They are read from the raw text before anything is added to it, and only in exact short forms, so
- * that an everyday sentence with "stop" in it never stops anything. Unknown "!words" are ordinary messages.
+ * that an everyday sentence with "stop" in it never stops anything; `!group` takes one word more. Unknown "!words" are ordinary messages.
  */
 
 import type { BotHandle } from "../bot.ts";
+import { fold, opensWithHandle } from "../handles.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
-import { fold, opensWithHandle } from "./addressing.ts";
 
 /** A command people can type. */
-export type Command = "stop" | "new" | "status" | "memory" | "help";
+export type Command = "stop" | "new" | "status" | "memory" | "help" | "group";
 
 /** No command is longer than this, with its name, characters. */
 const LONGEST = 120;
 
-const COMMANDS: readonly Command[] = ["stop", "new", "status", "memory", "help"];
+const COMMANDS: readonly Command[] = ["stop", "new", "status", "memory", "help", "group"];
+/** What can be said after `!group` (SPEC G1). */
+export type GroupChoice = "on" | "off" | "all" | "mention";
+const GROUP_CHOICES: readonly GroupChoice[] = ["on", "off", "all", "mention"];
 
 /** A command as it was typed. */
 export interface CommandCall {
   readonly command: Command;
   /** The bot named with it; absent = every bot of the conversation. */
   readonly botId?: string;
+  /** Only with `group`; absent = show it. */
+  readonly choice?: GroupChoice;
 }
 
 /** `!stop`, `@Ada stop` or `@Ada !stop`, with nothing else but space, a sign after the name and full stops or exclamation marks at the end. */
@@ -35,12 +40,13 @@ export function readCommand(
   const handle = mentioned ? undefined : opensWithHandle(words, bots);
   const bot = mentioned ?? handle?.bot;
   const said = fold(handle?.rest ?? words).replace(bot ? /^[\s,:;]+/u : "", "");
-  const match = /^(!?)(stop|new|status|memory|help)[\s.!。]*$/u.exec(said);
-  const command = COMMANDS.find((name) => name === match?.[2]);
+  const match = /^(!?)(?:(stop|new|status|memory|help|group)|group (on|off|all|mention))[\s.!。]*$/u.exec(said);
+  const choice = GROUP_CHOICES.find((name) => name === match?.[3]);
+  const command = choice ? "group" : COMMANDS.find((name) => name === match?.[2]);
   if (!match || !command) return undefined;
   // The others without "!" are words people say to a bot in earnest.
   if (match[1] === "" && !(bot && command === "stop")) return undefined;
-  return bot ? { command, botId: bot.botId } : { command };
+  return { command, ...(bot ? { botId: bot.botId } : {}), ...(choice ? { choice } : {}) };
 }
 
 function textWithout(mention: Mention | undefined, text: string): string {

@@ -3,17 +3,17 @@
  * System notices never wake a bot (SPEC T8).
  */
 
-import type { Place } from "../adapter.ts";
 import { type AdapterLookup, nativeChannelOf, renderHostCard } from "../delivery/render-delivery.ts";
 import { newId } from "../ids.ts";
 import type { MessageEvent, StopEvent } from "../inbound-event.ts";
 import type { Store } from "../store/store.ts";
+import { createGroupHostCards, type GroupHostCards, placeAbout, type Said } from "./group-host-cards.ts";
 import type { Installations } from "./installations.ts";
 import type { MessageCase } from "./message-case.ts";
 import { nativeReplyTo } from "./message-case.ts";
 
 /** What the host says outside turns; each call says it at most once. */
-export interface HostCards {
+export interface HostCards extends GroupHostCards {
   denied(item: MessageCase, reason: string): Promise<void>;
   mailboxFull(item: MessageCase, botIds: readonly string[]): Promise<void>;
   /** `botId` = the bot named with the command; else the one that heard it answers. */
@@ -28,14 +28,6 @@ export type StopPlace = Pick<MessageCase, "ref" | "key" | "installation"> & {
   readonly event: Pick<StopEvent, "dedupeKey"> & Partial<Pick<MessageEvent, "platformId" | "opensThread">>;
 };
 
-interface Said {
-  readonly dedupeKey: string;
-  readonly botId: string;
-  readonly key: string;
-  readonly place: Place;
-  readonly text: string;
-}
-
 const HOUR_MS = 3_600_000;
 
 /** HostCards through the outbox of the platform they answer on. */
@@ -44,6 +36,7 @@ export function createHostCards(parts: {
   readonly adapters: AdapterLookup;
   readonly installations: Installations;
   readonly nudge: (nativeChannel: string) => void;
+  readonly maxMembers: number;
 }): HostCards {
   const say = async (said: Said): Promise<void> => {
     const adapter = parts.adapters(said.place.ref.platform);
@@ -54,19 +47,17 @@ export function createHostCards(parts: {
       botId: said.botId,
       botName: parts.installations.botName(said.botId),
       place: said.place,
-      card: { kind: "notice", text: said.text, controls: [] },
+      ...(said.card ? { cardId: newId("crd") } : {}),
+      card: said.card ?? { kind: "notice", text: said.text, controls: [] },
       allowed: [],
       data: {},
     });
     if (await parts.store.postHostCard({ dedupeKey: said.dedupeKey, delivery }))
       parts.nudge(nativeChannelOf(said.place));
   };
-  const about = (item: MessageCase, botId = item.installation.botId) => {
-    const own = parts.installations.ofBot(botId, item.installation) ?? item.installation;
-    const place = { installationId: own.id, ref: item.ref, nativeReplyTo: nativeReplyTo(item) };
-    return { botId: own.botId, key: item.key, place };
-  };
+  const about = (item: MessageCase, botId?: string) => placeAbout(parts, item, botId);
   return {
+    ...createGroupHostCards(say, parts),
     denied: (item, reason) =>
       say({
         ...about(item),
@@ -133,7 +124,7 @@ function helpText(botId: string, installations: Installations): string {
   const name = installations.botName(botId);
   return [
     `Write to ${name} here, or mention @${name} in a channel.`,
-    `\`!stop\` or \`@${name} stop\` stops the work here · \`!new\` begins anew · \`!status\` tells what is going on · \`!memory\` tells what is kept · \`!help\` shows this.`,
+    `\`!stop\` or \`@${name} stop\` stops the work here · \`!new\` begins anew · \`!status\` tells what is going on · \`!group\` tells who is in this Group · \`!memory\` tells what is kept · \`!help\` shows this.`,
   ].join("\n");
 }
 

@@ -16,13 +16,24 @@ export interface Installations {
   /** True when the author is one of our own bots. */
   isOurs(person: PersonRef, beside: Pick<Installation, "platform" | "workspaceId">): boolean;
   botOfPlatformId(platformId: string, beside: Pick<Installation, "platform" | "workspaceId">): string | undefined;
+  /** Several where bots show themselves as personas of one platform app. */
+  botsOfPlatformId(platformId: string, beside: Pick<Installation, "platform" | "workspaceId">): readonly string[];
   botName(botId: string): string;
+  /** The configured order of bots, by which Groups speak (SPEC G4); bots that are not listed come last. */
+  setOrder(botIds: readonly string[]): void;
+  inOrder(botIds: readonly string[]): readonly string[];
+  order(): readonly string[];
+  all(): readonly Installation[];
+  /** Our accounts in a platform workspace. */
+  beside(other: Pick<Installation, "platform" | "workspaceId">): readonly Installation[];
 }
 
 /** An empty index. */
 export function createInstallations(): Installations {
   const byId = new Map<string, Installation>();
   const names = new Map<string, string>();
+  let order: readonly string[] = [];
+  const rank = (botId: string) => (order.includes(botId) ? order.indexOf(botId) : order.length);
   const beside = (other: Pick<Installation, "platform" | "workspaceId">) =>
     [...byId.values()].filter((item) => item.platform === other.platform && item.workspaceId === other.workspaceId);
   const idsOf = (item: Installation) => [item.botUserId, ...item.otherIds];
@@ -36,6 +47,14 @@ export function createInstallations(): Installations {
     handleOf: (item) => ({ botId: item.botId, name: names.get(item.botId) ?? item.botId, platformIds: idsOf(item) }),
     isOurs: (person, other) => beside(other).some((item) => idsOf(item).includes(person.platformId)),
     botOfPlatformId: (id, other) => beside(other).find((item) => idsOf(item).includes(id))?.botId,
+    botsOfPlatformId: (id, other) => beside(other).flatMap((item) => (idsOf(item).includes(id) ? [item.botId] : [])),
     botName: (botId) => names.get(botId) ?? botId,
+    setOrder(botIds) {
+      order = botIds;
+    },
+    inOrder: (botIds) => [...new Set(botIds)].sort((left, right) => rank(left) - rank(right)),
+    order: () => order,
+    all: () => [...byId.values()],
+    beside,
   };
 }

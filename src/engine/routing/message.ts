@@ -5,49 +5,74 @@
 import { createHash } from "node:crypto";
 import { answerFromText, type Card, choiceFromText, mayAnswer } from "../card.ts";
 import { audienceOf } from "../conversation.ts";
+import { DiscussionMovedError } from "../errors.ts";
 import type { FileRef } from "../file-ref.ts";
+import { repeated } from "../group/repeated.ts";
 import type { InboundFile, Reception } from "../inbound-event.ts";
-import type { NewMail, PendingFile, TakeIn } from "../store/store.ts";
-import { addressedBots } from "./addressing.ts";
+import type { NewMail, PendingFile, TakeIn, TakeInResult } from "../store/store.ts";
+import { addressedBots, addressingOf } from "./addressing.ts";
 import { typedAnswer } from "./answers.ts";
+import { decideInGroup, groupHere } from "./group-message.ts";
 import type { MessageCase } from "./message-case.ts";
 import { nativeReplyTo } from "./message-case.ts";
-import { replyModeOf } from "./place.ts";
+import { readPlace, replyModeOf } from "./place.ts";
 import type { RouterParts } from "./router-parts.ts";
 
 const IGNORED: Reception = { status: "ignored" };
 
-/** Decides and commits; wakes sessions after the commit. */
+/** Decides and commits; wakes sessions after the commit. In a Group it is decided again when the discussion was moved meanwhile. */
 export async function takeMessage(parts: RouterParts, item: MessageCase): Promise<Reception> {
-  const woken = wokenBots(parts, item);
+  let current = item;
+  return repeated(async () => {
+    try {
+      return await decideAndTake(parts, current);
+    } catch (error) {
+      if (error instanceof DiscussionMovedError) current = { ...item, ...(await readPlace(parts, item.event)) };
+      throw error;
+    }
+  });
+}
+
+async function decideAndTake(parts: RouterParts, item: MessageCase): Promise<Reception> {
+  const here = groupHere(parts, item);
+  const inGroup = here && decideInGroup(parts, item, here.group);
+  const woken = inGroup?.selected ?? wokenBots(parts, item);
   const typed = openWidgetAnswer(item, woken);
   const answered = typed && (await typedAnswer(parts, item, typed.card, typed.answer));
   if (answered) return answered;
+  // In a Group only the first speaker hears now which of its questions was passed over.
+  const told = inGroup ? inGroup.wake.map((one) => one.botId) : woken;
+  const more = inGroup ? { wake: inGroup.wake, ...(inGroup.move ? { discussion: inGroup.move } : {}) } : {};
+  const asks = here?.asksForGroup ? { channelSettings: { group: true } } : {};
   const stored = woken.length > 0 || item.view.sessions.length > 0;
-  const result = await parts.store.takeIn(stored ? intake(parts, item, woken) : ignoredIntake(parts, item));
+  const taken = { ...intake(parts, item, woken, told), ...more, ...asks };
+  const result = await parts.store.takeIn(stored ? taken : ignoredIntake(parts, item));
+  if (here?.asksForGroup) parts.membership.touch(item.ref);
+  if (inGroup && woken.length === 0 && inGroup.beyond.length > 0) await parts.hostCards.noPart(item, inGroup.beyond);
   if (result.status === "ignored") return IGNORED;
   if (result.status !== "stored") return { status: "duplicate" };
+  await afterTaken(parts, item, told, result);
+  return woken.length > 0 ? { status: "accepted" } : IGNORED;
+}
+
+async function afterTaken(
+  parts: RouterParts,
+  item: MessageCase,
+  told: readonly string[],
+  result: Extract<TakeInResult, { status: "stored" }>,
+): Promise<void> {
   if (item.event.files.some((file) => !file.stored)) parts.onFilesDue();
   for (const { sessionId, rank } of result.woken) {
     parts.queue.ring(sessionId, rank);
     parts.queue.signal(sessionId, "steer");
   }
-  if (movedOnFrom(item, woken).some(closesWhenPassed)) parts.onSettleOwed();
+  if (movedOnFrom(item, told).some(closesWhenPassed)) parts.onSettleOwed();
   if (result.full.length > 0) await parts.hostCards.mailboxFull(item, result.full);
-  return woken.length > 0 ? { status: "accepted" } : IGNORED;
 }
 
 function wokenBots(parts: RouterParts, item: MessageCase): readonly string[] {
   const { onlyBot } = item;
-  const woken = addressedBots({
-    event: item.event,
-    direct: item.ref.kind === "direct",
-    inThread: item.ref.kind === "thread" && item.event.platformId !== item.ref.threadId,
-    receiver: parts.installations.handleOf(item.installation),
-    bots: item.bots,
-    takingPart: item.view.sessions.map((session) => session.botId),
-    threads: parts.settings.threads,
-  });
+  const woken = addressedBots(addressingOf(parts, item));
   return onlyBot ? woken.filter((botId) => botId === onlyBot) : woken;
 }
 
@@ -60,10 +85,10 @@ function dedupeKeyOf({ event, onlyBot }: MessageCase, woken: readonly string[]):
   return woken.length > 0 ? event.dedupeKey : `${event.dedupeKey}:heard`;
 }
 
-function intake(parts: RouterParts, item: MessageCase, woken: readonly string[]): TakeIn {
+function intake(parts: RouterParts, item: MessageCase, woken: readonly string[], told: readonly string[]): TakeIn {
   const { event, ref } = item;
   const audience = audienceOf(ref, event.from.id);
-  const moved = movedOnFrom(item, woken);
+  const moved = movedOnFrom(item, told);
   const uploads = event.files.map((file) => uploadOf(item, file, audience));
   return {
     dedupeKey: dedupeKeyOf(item, woken),
@@ -158,14 +183,15 @@ export function channelFacts(parts: RouterParts, item: MessageCase, audience: st
   return { channel: { members, replyMode, audience } };
 }
 
-/** The newest open question this text answers: by a choice, or in own words where they are allowed and said to the bot that asked. */
+/** The newest open question this text answers: by a choice, or in own words where they are allowed and said only to the bot that asked. */
 function openWidgetAnswer(item: MessageCase, woken: readonly string[]) {
   if (item.event.files.length > 0 || item.onlyBot) return undefined;
   for (const card of [...item.view.openCards].reverse()) {
     if (card.spec.kind !== "widget" || card.allowed.length === 0 || !mayAnswer(card, item.event.from.id)) continue;
     const { widget } = card.spec;
     const words = plainWords(item, card.botId);
-    const answer = woken.includes(card.botId) ? answerFromText(widget, words) : choiceFromText(widget, words);
+    const isAlone = woken.length === 1 && woken[0] === card.botId;
+    const answer = isAlone ? answerFromText(widget, words) : choiceFromText(widget, words);
     if (answer) return { card, answer };
   }
   return undefined;

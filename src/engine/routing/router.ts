@@ -4,15 +4,7 @@
  */
 
 import type { Installation } from "../bot.ts";
-import { audienceOf, conversationKey } from "../conversation.ts";
-import type {
-  InboundEvent,
-  MembershipEvent,
-  MessageEvent,
-  ReactionEvent,
-  Receive,
-  Reception,
-} from "../inbound-event.ts";
+import type { InboundEvent, MessageEvent, ReactionEvent, Receive, Reception } from "../inbound-event.ts";
 import { addressedBots } from "./addressing.ts";
 import { amendEvent } from "./amendments.ts";
 import { receiveAnswer } from "./answers.ts";
@@ -20,7 +12,7 @@ import { readCommand } from "./commands.ts";
 import { ignoredIntake, takeMessage } from "./message.ts";
 import type { MessageCase } from "./message-case.ts";
 import { admit, pair, readPairing } from "./pairing.ts";
-import { botsHere, type MessagePlace, readPlace, replyModeOf } from "./place.ts";
+import { botsHere, type MessagePlace, readPlace } from "./place.ts";
 import type { RouterParts } from "./router-parts.ts";
 import { runCommand, stopConversation } from "./stop.ts";
 
@@ -53,7 +45,7 @@ async function route(parts: RouterParts, event: InboundEvent): Promise<Reception
     case "reaction":
       return noteReaction(parts, event);
     case "membership":
-      return noteMembership(parts, event);
+      return parts.membership.note(event);
   }
 }
 
@@ -61,6 +53,7 @@ async function receiveMessage(parts: RouterParts, event: MessageEvent): Promise<
   const installation = parts.installations.get(event.installationId);
   if (!installation) return { status: "refused", reason: "This bot is not set up here." };
   if (parts.installations.isOurs(event.from, installation)) return IGNORED;
+  await parts.membership.look(event.conversation, installation);
   const place = await readPlace(parts, event);
   const late = lateFor(parts, event, place, installation);
   if (place.view.mark === "stored" && !late) return { status: "duplicate" };
@@ -155,39 +148,4 @@ async function noteReaction(parts: RouterParts, event: ReactionEvent): Promise<R
     mailLimit: parts.settings.limits.mailPerSession,
   });
   return { status: result.status === "stored" ? "accepted" : "duplicate" };
-}
-
-async function noteMembership(parts: RouterParts, event: MembershipEvent): Promise<Reception> {
-  const installation = parts.installations.get(event.installationId);
-  const botId = installation && parts.installations.botOfPlatformId(event.platformId, installation);
-  if (!botId) return IGNORED;
-  return event.change === "joined" ? noteJoined(parts, event, botId) : noteLeft(parts, event, botId);
-}
-
-/** Joins are united in the database: two bots that join at the same instant both stay. */
-async function noteJoined(parts: RouterParts, event: MembershipEvent, botId: string): Promise<Reception> {
-  const ref = event.conversation;
-  const result = await parts.store.takeIn({
-    dedupeKey: event.dedupeKey,
-    outcome: "stored",
-    ref,
-    conversationKey: conversationKey(ref),
-    channel: { members: [botId], replyMode: replyModeOf(parts, ref), audience: audienceOf(ref) },
-    wake: [],
-    mailLimit: parts.settings.limits.mailPerSession,
-  });
-  return { status: result.status === "duplicate" ? "duplicate" : "accepted" };
-}
-
-async function noteLeft(parts: RouterParts, event: MembershipEvent, botId: string): Promise<Reception> {
-  const ref = event.conversation;
-  const view = await parts.store.readPlace({
-    dedupeKey: event.dedupeKey,
-    conversationKey: conversationKey(ref),
-    ref,
-    installationId: event.installationId,
-  });
-  const others = (view.channel?.members ?? []).filter((member) => member !== botId);
-  await parts.store.setChannelMembers(ref, others, { replyMode: replyModeOf(parts, ref), audience: audienceOf(ref) });
-  return { status: "accepted" };
 }

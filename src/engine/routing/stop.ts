@@ -8,12 +8,14 @@ import type { Reception, StopEvent } from "../inbound-event.ts";
 import type { PersonRef, Role } from "../person.ts";
 import { decideAccess } from "./access.ts";
 import type { CommandCall } from "./commands.ts";
+import { groupCommand } from "./group-command.ts";
 import { channelFacts, ignoredIntake } from "./message.ts";
 import type { MessageCase } from "./message-case.ts";
 import type { RouterParts } from "./router-parts.ts";
 
 /** Runs a typed command once, whichever copy of the message comes first. */
 export async function runCommand(parts: RouterParts, item: MessageCase, call: CommandCall): Promise<Reception> {
+  if (call.command === "group") return groupCommand(parts, item, call.choice);
   if (item.view.sessions.length === 0 && item.ref.kind !== "direct" && !call.botId) return { status: "ignored" };
   if (call.command === "stop") return stopTyped(parts, item, call.botId);
   if (call.command === "new") return startOver(parts, item, call.botId);

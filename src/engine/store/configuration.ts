@@ -10,7 +10,10 @@ import { toJson } from "./hot-path.ts";
 import type { BotRow, InstallationRow } from "./rows.ts";
 import type { BotSeed, InstallationSeed, Store } from "./store.ts";
 
-type ConfigurationOperations = Pick<Store, "syncBots" | "saveInstallation" | "listInstallations" | "readBot">;
+type ConfigurationOperations = Pick<
+  Store,
+  "syncBots" | "saveInstallation" | "listInstallations" | "readBot" | "listBots"
+>;
 
 /** New or changed bots of the settings file; a change raises the version, and a bot that comes back is no longer retired. */
 const upsertBots = `
@@ -71,6 +74,14 @@ export function createConfigurationOperations({ prisma, query }: Database): Conf
 
     async listInstallations() {
       return (await query<InstallationRow>(selectInstallations)).map(installationOf);
+    },
+
+    async listBots(orgId) {
+      const rows = await prisma.bot.findMany({
+        where: { orgId, retiredAt: null },
+        orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+      });
+      return rows.map((row: BotRow) => botOf(row));
     },
 
     async readBot(botId) {

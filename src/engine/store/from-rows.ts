@@ -5,7 +5,8 @@
 import type { Piece, Place } from "../adapter.ts";
 import type { Bot, Installation, Persona } from "../bot.ts";
 import type { Card, CardAnswer, CardKind, CardSpec, CardState } from "../card.ts";
-import type { Channel, Conversation, ConversationKind, ReplyMode, Route } from "../conversation.ts";
+import type { Channel, ChannelSettings, Conversation, ConversationKind, ReplyMode, Route } from "../conversation.ts";
+import type { Discussion, DiscussionFrame, DiscussionState } from "../discussion.ts";
 import type { FileRef } from "../file-ref.ts";
 import type { Mail, MailBody, MailKind } from "../mail.ts";
 import type { ModelCall, ModelMessage } from "../model-message.ts";
@@ -18,6 +19,7 @@ import type {
   CardRow,
   ChannelRow,
   ConversationRow,
+  DiscussionRow,
   EntryRow,
   InstallationRow,
   MailRow,
@@ -84,6 +86,23 @@ export function channelOf(row: ChannelRow): Channel {
     members: row.members,
     audience: row.audience,
     replyMode: row.replyMode as ReplyMode,
+    settings: (row.settings ?? {}) as ChannelSettings,
+  };
+}
+
+/** A discussion. */
+export function discussionOf(row: DiscussionRow): Discussion {
+  const { id, channelId, threadKey, revision } = row;
+  const state = row.state as DiscussionState;
+  const frame = row.frame as DiscussionFrame;
+  return {
+    id,
+    channelId,
+    threadKey,
+    revision,
+    state,
+    frame,
+    ...(row.entryId === null ? {} : { entryId: row.entryId }),
   };
 }
 
@@ -138,6 +157,8 @@ export function sessionOf(row: SessionRow): Session {
     cursor: row.cursor,
     cycle: row.cycle,
     stateHead: given(row.stateHead),
+    ...(row.teammates?.length ? { teammates: row.teammates } : {}),
+    directory: given(row.directory),
   };
 }
 
@@ -154,6 +175,8 @@ export function turnOf(row: TurnRow): Turn {
     progress: row.progress as TurnProgress,
     attempts: row.attempts,
     startedAt: timeOf(row.startedAt),
+    ...(row.discussionId === null ? {} : { discussionId: row.discussionId }),
+    ...(row.epoch === null ? {} : { epoch: row.epoch }),
   };
 }
 

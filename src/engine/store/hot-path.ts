@@ -1,11 +1,11 @@
 /**
  * How the store speaks to the database: one call of an SQL function per hot operation, and plain statements for the rest.
  * Invariant: one call is one transaction and one round trip; a deadlock or serialisation failure has changed nothing and is tried again;
- * a lost claim arrives as FenceLostError. The functions themselves are in prisma/migrations (docs/decisions/0003-hot-path-sql.md).
+ * a lost claim arrives as FenceLostError, a discussion that somebody else moved as DiscussionMovedError. The functions themselves are in prisma/migrations (docs/decisions/0003-hot-path-sql.md).
  */
 import type { Pool, QueryResultRow } from "pg";
 import { DatabaseError } from "pg";
-import { FenceLostError } from "../errors.ts";
+import { DiscussionMovedError, FenceLostError } from "../errors.ts";
 import type { PrismaClient } from "./generated/client.ts";
 
 /** SQL functions that the store calls; each takes one JSON object and returns JSON. */
@@ -15,7 +15,7 @@ export type HotOperation =
   | "parley_amend"
   | "parley_request_stop"
   | "parley_add_context"
-  | "parley_set_members"
+  | "parley_meet"
   | "parley_post_mail"
   | "parley_post_host_card"
   | "parley_claim"
@@ -30,6 +30,13 @@ export type HotOperation =
   | "parley_commit_call"
   | "parley_commit_send"
   | "parley_finish_turn"
+  | "parley_step_discussion"
+  | "parley_sync_memberships"
+  | "parley_commit_peer"
+  | "parley_report_peer"
+  | "parley_stop_peers"
+  | "parley_create_bot"
+  | "parley_update_bot"
   | "parley_claim_sender"
   | "parley_start_piece"
   | "parley_save_piece_progress"
@@ -46,6 +53,7 @@ export interface Database {
 }
 
 const FENCE_LOST = "FL001";
+const DISCUSSION_MOVED = "GR001";
 /** serialization_failure and deadlock_detected: the transaction was rolled back as a whole. */
 const REPEATABLE = new Set(["40001", "40P01"]);
 const MAX_ATTEMPTS = 5;
@@ -59,6 +67,7 @@ export function createDatabase(pool: Pool, prisma: PrismaClient): Database {
       } catch (error) {
         const code = sqlStateOf(error);
         if (code === FENCE_LOST) throw new FenceLostError("Another worker holds this claim now.", { cause: error });
+        if (code === DISCUSSION_MOVED) throw new DiscussionMovedError("The discussion has gone on.", { cause: error });
         if (attempt >= MAX_ATTEMPTS || !REPEATABLE.has(code)) throw withoutContent(error);
       }
     }

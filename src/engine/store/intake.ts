@@ -5,26 +5,20 @@
  */
 import { randomUUID } from "node:crypto";
 import { channelRowId } from "../conversation.ts";
-import { botOf, cardOf, channelOf, conversationOf, entryOf, given, installationOf } from "./from-rows.ts";
+import { botOf, cardOf, channelOf, conversationOf, discussionOf, entryOf, given, installationOf } from "./from-rows.ts";
 import type { Database } from "./hot-path.ts";
-import type { BotRow, CardRow, ChannelRow, ConversationRow, EntryRow, InstallationRow } from "./rows.ts";
+import type { BotRow, CardRow, ChannelRow, ConversationRow, DiscussionRow, EntryRow, InstallationRow } from "./rows.ts";
 import type { AmendResult, NewEntry, PlaceView, SealedSecret, Store, TakeIn, TakeInResult } from "./store.ts";
 
 type IntakeOperations = Pick<
   Store,
-  | "readPlace"
-  | "takeIn"
-  | "amendMessage"
-  | "requestStop"
-  | "addContext"
-  | "setChannelMembers"
-  | "postMail"
-  | "postHostCard"
+  "readPlace" | "takeIn" | "amendMessage" | "requestStop" | "addContext" | "postMail" | "postHostCard"
 >;
 
 interface PlaceRow {
   conversation: ConversationRow | null;
   channel: ChannelRow | null;
+  discussion: DiscussionRow | null;
   sessions: PlaceView["sessions"];
   cards: CardRow[];
   bots: { bot: BotRow; installation: InstallationRow }[];
@@ -40,6 +34,7 @@ function placeOf(row: PlaceRow): PlaceView {
   return {
     conversation: row.conversation === null ? undefined : conversationOf(row.conversation),
     channel: row.channel === null ? undefined : channelOf(row.channel),
+    ...(row.discussion === null ? {} : { discussion: discussionOf(row.discussion) }),
     sessions: row.sessions,
     openCards: row.cards.map(cardOf),
     bots: row.bots.map(({ bot, installation }) => ({ bot: botOf(bot), installation: installationOf(installation) })),
@@ -77,6 +72,20 @@ function takeInInput(input: TakeIn): object {
   };
 }
 
+type StopOutcome = Awaited<ReturnType<Store["requestStop"]>>;
+
+/** What teammates do for a stopped conversation stops with it (SPEC T5); a second time it changes nothing. */
+async function requestStop(call: Database["call"], input: Parameters<Store["requestStop"]>[0]): Promise<StopOutcome> {
+  const outcome = await call<StopOutcome>("parley_request_stop", input);
+  if (outcome.refused || outcome.duplicate) return outcome;
+  const peers = await call<Pick<StopOutcome, "sessionIds" | "cancelled">>("parley_stop_peers", input);
+  return {
+    ...outcome,
+    sessionIds: [...outcome.sessionIds, ...peers.sessionIds],
+    cancelled: outcome.cancelled + peers.cancelled,
+  };
+}
+
 /** The operations of intake. */
 export function createIntakeOperations({ call }: Database): IntakeOperations {
   return {
@@ -84,12 +93,9 @@ export function createIntakeOperations({ call }: Database): IntakeOperations {
       placeOf(await call<PlaceRow>("parley_read_place", { ...query, channelRowId: channelRowId(query.ref) })),
     takeIn: async (input) => takeInResultOf(await call<TakeInRow>("parley_take_in", takeInInput(input))),
     amendMessage: (input) => call<AmendResult>("parley_amend", input),
-    requestStop: (input) => call("parley_request_stop", input),
+    requestStop: (input) => requestStop(call, input),
     addContext: async (conversationKey, entries) => {
       await call("parley_add_context", { conversationKey, entries: entries.map(withId) });
-    },
-    setChannelMembers: async (ref, botIds, defaults) => {
-      await call("parley_set_members", { channelRowId: channelRowId(ref), ref, botIds, ...defaults });
     },
     postMail: (input) => call<boolean>("parley_post_mail", input),
     postHostCard: (input) => call<boolean>("parley_post_host_card", input),

@@ -10,13 +10,16 @@ import type { Log } from "../log.ts";
 import { createCardOperations } from "./cards.ts";
 import { createClaimOperations } from "./claims.ts";
 import { createConfigurationOperations } from "./configuration.ts";
+import { createDiscussionOperations } from "./discussions.ts";
 import { createEntryOperations } from "./entries.ts";
 import { createFileOperations } from "./files.ts";
 import { PrismaClient } from "./generated/client.ts";
 import { createDatabase } from "./hot-path.ts";
 import { createIntakeOperations } from "./intake.ts";
 import { createKeyValues } from "./key-values.ts";
+import { createLeaseOperations } from "./leases.ts";
 import { createOutboxOperations } from "./outbox.ts";
+import { createPeerOperations } from "./peers.ts";
 import { pruneRows } from "./prune.ts";
 import { createSessionOperations } from "./sessions.ts";
 import type { Store } from "./store.ts";
@@ -41,10 +44,13 @@ export async function createPrismaStore({ pool: given, log }: PrismaStoreOptions
   return {
     ...createConfigurationOperations(database),
     ...createIntakeOperations(database),
+    ...createDiscussionOperations(database),
     ...createEntryOperations(database),
     ...createClaimOperations(database),
     ...createTurnOperations(database),
     ...createSessionOperations(database),
+    ...createPeerOperations(database),
+    ...createLeaseOperations(database),
     ...createOutboxOperations(database),
     ...createCardOperations(database),
     ...createVaultOperations(database),

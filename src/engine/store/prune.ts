@@ -1,5 +1,5 @@
 /**
- * What nobody needs any more: dedupe marks that outlived every redelivery, links that can no longer be opened, idle channels' claims.
+ * What nobody needs any more: dedupe marks that outlived every redelivery, links that can no longer be opened, rests and leases that are over.
  * Deletes in small portions, so that no lock is held long.
  */
 import type { Database } from "./hot-path.ts";
@@ -11,6 +11,10 @@ const statements = [
      SELECT "key" FROM "InboundMark" WHERE "receivedAt" < now() - interval '30 days' LIMIT ${PORTION}) RETURNING "key"`,
   `DELETE FROM "SecretLink" WHERE "tokenHash" IN (
      SELECT "tokenHash" FROM "SecretLink" WHERE "expiresAt" < now() - interval '1 day' LIMIT ${PORTION}) RETURNING "tokenHash"`,
+  `DELETE FROM "KeyValue" WHERE "scope" = 'peer-rest' AND "key" IN (
+     SELECT "key" FROM "KeyValue" WHERE "scope" = 'peer-rest' AND "updatedAt" < now() - interval '1 day' LIMIT ${PORTION}) RETURNING "key"`,
+  `DELETE FROM "Lease" WHERE "name" IN (
+     SELECT "name" FROM "Lease" WHERE "leaseUntil" < now() - interval '1 day' LIMIT ${PORTION}) RETURNING "name"`,
 ];
 
 /** Removes what is past its time. Safe to run anywhere, any time, in several processes. */

@@ -56,6 +56,18 @@ export interface ChannelRow {
   members: string[];
   audience: string;
   replyMode: string;
+  settings: unknown;
+}
+
+/** Table Discussion. */
+export interface DiscussionRow {
+  id: string;
+  channelId: string;
+  threadKey: string;
+  revision: number;
+  state: unknown;
+  frame: unknown;
+  entryId: string | null;
 }
 
 /** Table Entry. */
@@ -106,6 +118,8 @@ export interface SessionRow {
   cursor: number;
   cycle: number;
   stateHead: string | null;
+  teammates: string[] | null;
+  directory: string | null;
 }
 
 /** Table Turn. */
@@ -120,6 +134,8 @@ export interface TurnRow {
   progress: unknown;
   attempts: number;
   startedAt: Time;
+  discussionId: string | null;
+  epoch: number | null;
 }
 
 /** Table ToolCall. */

@@ -2,10 +2,11 @@
  * What people ask of sessions by command: beginning anew (SPEC X4: a new cycle). The transcript stays; only the model's private state is left behind.
  * Invariant: a session with an unfinished turn is never touched, and a repeated command changes nothing.
  */
+import { FenceLostError } from "../errors.ts";
 import type { Database } from "./hot-path.ts";
 import type { Store } from "./store.ts";
 
-type SessionOperations = Pick<Store, "startOver">;
+type SessionOperations = Pick<Store, "startOver" | "keepDirectory">;
 
 /** One statement: the mark makes it happen once; sessions with unfinished turns are left alone and counted. */
 const startOver = `
@@ -17,12 +18,16 @@ WITH mark AS (
   FROM "Session" s JOIN "Conversation" c ON c."key" = s."conversationKey"
   WHERE s."conversationKey" = $2 AND ($3::text IS NULL OR s."botId" = $3) AND EXISTS (SELECT 1 FROM mark)
 ), renewed AS (
-  UPDATE "Session" s SET "stateHead" = NULL, "cycle" = s."cycle" + 1, "cursor" = p."lastSeq", "updatedAt" = now()
+  UPDATE "Session" s SET "stateHead" = NULL, "teammates" = '{}', "directory" = NULL, "cycle" = s."cycle" + 1, "cursor" = p."lastSeq",
+    "updatedAt" = now()
   FROM place p WHERE p."id" = s."id" AND NOT p."busy" RETURNING s."id"
 )
 SELECT EXISTS (SELECT 1 FROM mark) AS "first",
   (SELECT count(*) FROM renewed)::int AS "renewed",
   (SELECT count(*) FROM place WHERE "busy")::int AS "busy"`;
+
+const keepDirectory = `
+UPDATE "Session" SET "directory" = coalesce("directory", $4) WHERE "id" = $1 AND "owner" = $2 AND "fence" = $3 RETURNING "directory"`;
 
 /** The operations on sessions. */
 export function createSessionOperations({ query }: Database): SessionOperations {
@@ -34,6 +39,11 @@ export function createSessionOperations({ query }: Database): SessionOperations 
         botId ?? null,
       ]);
       return row ?? { first: false, renewed: 0, busy: 0 };
+    },
+    async keepDirectory({ sessionId, owner, fence }, directory) {
+      const [row] = await query<{ directory: string }>(keepDirectory, [sessionId, owner, fence, directory]);
+      if (!row) throw new FenceLostError("Another worker holds this claim now.");
+      return row.directory;
     },
   };
 }

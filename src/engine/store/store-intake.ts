@@ -2,7 +2,8 @@
 
 import type { Bot, Installation } from "../bot.ts";
 import type { Card, CardAnswer, CardState } from "../card.ts";
-import type { Channel, Conversation, ConversationRef, ReplyMode } from "../conversation.ts";
+import type { Channel, ChannelSettings, Conversation, ConversationRef, ReplyMode } from "../conversation.ts";
+import type { Discussion, DiscussionMove } from "../discussion.ts";
 import type { FileRef } from "../file-ref.ts";
 import type { MailBody, MailKind } from "../mail.ts";
 import type { PersonRef } from "../person.ts";
@@ -36,6 +37,8 @@ export interface PlaceView {
   readonly sessions: readonly { readonly sessionId: string; readonly botId: string; readonly running: boolean }[];
   /** Open cards of this conversation, oldest first. */
   readonly openCards: readonly Card[];
+  /** The discussion that is going on in this conversation. */
+  readonly discussion?: Discussion;
   /** Installations of our bots that are known to be in this channel (those that delivered an event from it or were seen as members). */
   readonly bots: readonly { readonly bot: Bot; readonly installation: Installation }[];
   /** Outcome of an earlier copy of this event, if any. */
@@ -92,6 +95,13 @@ export interface SealedSecret {
   readonly personId: string;
 }
 
+/** A bot that gets a session in a conversation; with mail it wakes. */
+export interface Wake {
+  readonly botId: string;
+  readonly installationId: string;
+  readonly mail?: NewMail;
+}
+
 /** One inbound event as one transaction: dedupe mark, place, entry, card claim, sealed secret, sessions and mail (SPEC T1). */
 export interface TakeIn {
   readonly dedupeKey: string;
@@ -99,12 +109,17 @@ export interface TakeIn {
   readonly outcome: "stored" | "ignored";
   readonly ref: ConversationRef;
   readonly conversationKey: string;
+  /** Bots that are here; those not known yet are added behind the others. */
   readonly channel?: { readonly members: readonly string[]; readonly replyMode: ReplyMode; readonly audience: string };
   readonly person?: PersonRef;
   readonly entry?: NewEntry;
   readonly files?: readonly PendingFile[];
   /** Bots that get a session here; with mail they wake. */
-  readonly wake: readonly { readonly botId: string; readonly installationId: string; readonly mail?: NewMail }[];
+  readonly wake: readonly Wake[];
+  /** Begins or moves the discussion here, in the same transaction (SPEC G12). */
+  readonly discussion?: DiscussionMove;
+  /** Laid over the channel's settings. */
+  readonly channelSettings?: ChannelSettings;
   /** Claims a card atomically; when it is no longer open nothing else of this event is stored and the result says `late`. */
   readonly card?: {
     readonly cardId: string;

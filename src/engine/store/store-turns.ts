@@ -4,13 +4,14 @@ import type { Place } from "../adapter.ts";
 import type { Bot, Installation } from "../bot.ts";
 import type { CardKind, CardSpec } from "../card.ts";
 import type { Conversation, Route } from "../conversation.ts";
+import type { DiscussionMove } from "../discussion.ts";
 import type { FileRef } from "../file-ref.ts";
 import type { Mail } from "../mail.ts";
 import type { ModelCall, ModelMessage } from "../model-message.ts";
 import type { Authority, Claim, Session, Turn, TurnOutcome, TurnProgress } from "../session.ts";
 import type { ToolResult } from "../tool.ts";
 import type { EntryKind } from "../transcript.ts";
-import type { NewMail } from "./store-intake.ts";
+import type { NewMail, Wake } from "./store-intake.ts";
 
 /** Who asks for a claim, and with which patience. */
 export interface ClaimRequest {
@@ -68,6 +69,10 @@ export interface SessionView {
 /** A new turn and the mail it takes. */
 export interface BeginTurn {
   readonly turnId: string;
+  readonly discussionId?: string;
+  readonly epoch?: number;
+  /** Names for the identity of this cycle; kept when there are some already. */
+  readonly teammates?: readonly string[];
   readonly route: Route;
   readonly authority: Authority;
   readonly progress: TurnProgress;
@@ -86,6 +91,8 @@ export interface CommitInput {
   readonly mailIds: readonly string[];
   readonly authority?: Authority;
   readonly route?: Route;
+  /** The newest epoch of its discussion that the turn has read. */
+  readonly epoch?: number;
   /** Highest entry seq now shown to the model. */
   readonly cursor: number;
   readonly progress: TurnProgress;
@@ -147,6 +154,16 @@ export interface FinishTurn {
   readonly mail?: readonly NewMail[];
   /** Host cards said with the end of the turn, same transaction. */
   readonly hostCards?: readonly NewDelivery[];
+  /** Moves the discussion and wakes its next speaker, in the same transaction (SPEC G12). */
+  readonly discussion?: DiscussionMove;
+  readonly wake?: readonly Wake[];
   /** Also cancels the stopper's own waiting mail (SPEC T5). */
   readonly cancelMailOf?: string;
+}
+
+/** A move of a discussion outside a turn (SPEC G8): the move, whom it wakes, and what the host says with it. */
+export interface StepDiscussion {
+  readonly move: DiscussionMove;
+  readonly wake: readonly Wake[];
+  readonly hostCards: readonly NewDelivery[];
 }

@@ -8,7 +8,8 @@
 import type { KeyValueStore } from "../adapter.ts";
 import type { Bot, Installation } from "../bot.ts";
 import type { Card } from "../card.ts";
-import type { ConversationRef, ReplyMode } from "../conversation.ts";
+import type { Channel, ChannelSettings, ConversationRef, ReplyMode } from "../conversation.ts";
+import type { Discussion, DiscussionMove } from "../discussion.ts";
 import type { FileRef } from "../file-ref.ts";
 import type { PersonRef } from "../person.ts";
 import type { Claim, Turn, TurnProgress } from "../session.ts";
@@ -28,6 +29,7 @@ import type {
   TakeIn,
   TakeInResult,
 } from "./store-intake.ts";
+import type { BotOutcome, CommitPeer, CreateBot, PeerOutcome, SessionPlace, UpdateBot } from "./store-peers.ts";
 import type {
   BeginTurn,
   CallRef,
@@ -39,6 +41,7 @@ import type {
   NewDelivery,
   SessionView,
   StateNode,
+  StepDiscussion,
 } from "./store-turns.ts";
 
 export type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
@@ -54,7 +57,9 @@ export type {
   SealedSecret,
   TakeIn,
   TakeInResult,
+  Wake,
 } from "./store-intake.ts";
+export type { BotOutcome, CommitPeer, CreateBot, PeerOutcome, SessionPlace, UpdateBot } from "./store-peers.ts";
 export type {
   BeginTurn,
   CallRef,
@@ -66,6 +71,7 @@ export type {
   NewDelivery,
   SessionView,
   StateNode,
+  StepDiscussion,
   StoredCall,
 } from "./store-turns.ts";
 
@@ -76,6 +82,8 @@ export interface Store {
   saveInstallation(orgId: string, seed: InstallationSeed): Promise<Installation>;
   listInstallations(): Promise<readonly Installation[]>;
   readBot(botId: string): Promise<Bot | null>;
+  /** Every bot that is not retired, oldest first. */
+  listBots(orgId: string): Promise<readonly Bot[]>;
 
   // intake
   readPlace(query: {
@@ -107,11 +115,38 @@ export interface Store {
     botId?: string;
   }): Promise<{ readonly first: boolean; readonly renewed: number; readonly busy: number }>;
   addContext(conversationKey: string, entries: readonly NewEntry[]): Promise<void>;
-  setChannelMembers(
+
+  /** Writes which of these channels the bot is in; returns the channels that changed or have two or more bots, as they are now (SPEC G1). */
+  syncMemberships(input: {
+    platform: string;
+    workspaceId: string;
+    botId: string;
+    channels: readonly { readonly channelId: string; readonly name?: string }[];
+    replyMode: ReplyMode;
+    /** Configured order of bots: who is in before the channel became a Group stands in it. */
+    order: readonly string[];
+  }): Promise<readonly Channel[]>;
+  /** Bots that are in a channel; those not known yet stand behind the others. */
+  addMembers(
     ref: ConversationRef,
     botIds: readonly string[],
     defaults: { replyMode: ReplyMode; audience: string },
   ): Promise<void>;
+  removeMember(channelRowId: string, botId: string): Promise<void>;
+  readChannel(ref: Pick<ConversationRef, "platform" | "workspaceId" | "channelId">): Promise<Channel | null>;
+  /** Lays settings over those of a channel that is known. */
+  setChannelSettings(channelRowId: string, settings: ChannelSettings): Promise<void>;
+
+  // discussions
+  readDiscussion(id: string): Promise<Discussion | null>;
+  /** Discussions that are going on in a channel. */
+  openDiscussions(channelRowId: string): Promise<readonly Discussion[]>;
+  /** Discussions whose current member has shown nothing for this long (SPEC G8). */
+  lateDiscussions(patienceMs: number): Promise<readonly Discussion[]>;
+  /** Waiting begins anew for all discussions: after a start nobody could have shown anything. */
+  restartWaits(): Promise<void>;
+  /** Moves a discussion outside a turn; throws DiscussionMovedError when somebody else did first. */
+  stepDiscussion(input: StepDiscussion): Promise<readonly { readonly sessionId: string; readonly rank: number }[]>;
 
   // transcript
   readEntries(query: {
@@ -155,9 +190,41 @@ export interface Store {
   commitReply(claim: Claim, input: CommitReply): Promise<void>;
   startCall(claim: Claim, call: CallRef): Promise<void>;
   commitCall(claim: Claim, call: CallRef, result: ToolResult, progress: TurnProgress): Promise<void>;
-  /** Commits a bubble as the effect of a call. The call's result follows by commitCall when its pieces close. */
-  commitSend(claim: Claim, call: CallRef, delivery: NewDelivery, progress: TurnProgress): Promise<Entry>;
-  finishTurn(claim: Claim, input: FinishTurn): Promise<void>;
+  /**
+   * Commits a bubble as the effect of a call. The call's result follows by commitCall when its pieces close. A member's bubble moves its discussion
+   * in the same transaction; throws DiscussionMovedError when somebody else moved it first, and then nothing was said.
+   */
+  commitSend(
+    claim: Claim,
+    call: CallRef,
+    delivery: NewDelivery,
+    progress: TurnProgress,
+    discussion?: DiscussionMove,
+  ): Promise<Entry>;
+  /** Ends a turn; returns whom it woke. Throws DiscussionMovedError when its discussion was moved meanwhile: nothing was changed then. */
+  finishTurn(
+    claim: Claim,
+    input: FinishTurn,
+  ): Promise<readonly { readonly sessionId: string; readonly rank: number }[]>;
+  /** The directory this cycle shows: the given one when it has none yet (SPEC X4). */
+  keepDirectory(claim: Claim, directory: string): Promise<string>;
+  /** A message to another bot as the effect of a call, with the call's result (SPEC A1). Once: a repeated call gets its first result. */
+  commitPeer(claim: Claim, call: CallRef, input: CommitPeer): Promise<PeerOutcome>;
+  /** The host tells the session that asked in this peer conversation what became of its message; gives the session to ring, once per key. */
+  reportPeer(input: {
+    readonly dedupeKey: string;
+    readonly conversationKey: string;
+    readonly text: string;
+  }): Promise<string | null>;
+  /** Reports messages to bots that are gone; gives the sessions to ring. */
+  reportLostMail(): Promise<readonly string[]>;
+  /** Where people can be told of something that happened in the chain that began in this session. */
+  readSessionPlace(sessionId: string): Promise<SessionPlace | null>;
+  /** Sessions in which a person's message has waited this long without a worker (SPEC T2). */
+  waitingPeople(waitMs: number, platforms: readonly string[]): Promise<readonly SessionPlace[]>;
+  /** Makes a bot as the effect of a call, with the call's result (SPEC A3). `{id}` in the result's text becomes its id. */
+  createBot(claim: Claim, call: CallRef, input: CreateBot): Promise<BotOutcome>;
+  updateBot(claim: Claim, call: CallRef, input: UpdateBot): Promise<BotOutcome>;
   /**
    * Sessions with due mail or a turn whose worker is gone, most urgent first; one per bot is enough to ring. With `platforms`, only sessions of
    * these.
@@ -215,6 +282,11 @@ export interface Store {
       | { readonly state: "pending"; readonly delayMs: number },
   ): Promise<void>;
   fileStates(ids: readonly string[]): Promise<readonly FileRef[]>;
+
+  // leases
+  /** Takes or renews the lease when nobody else holds it; false while somebody does. */
+  holdLease(input: { readonly name: string; readonly owner: string; readonly leaseMs: number }): Promise<boolean>;
+  releaseLease(input: { readonly name: string; readonly owner: string }): Promise<void>;
 
   keyValues(scope: string): KeyValueStore;
   prune(): Promise<void>;

@@ -51,6 +51,8 @@ WITH RECURSIVE chain AS (
 )
 SELECT "hash", "parent", "kind", "body" FROM chain ORDER BY depth DESC`;
 
+type Woken = Awaited<ReturnType<Store["finishTurn"]>>;
+
 interface SessionViewRow {
   session: SessionRow;
   bot: BotRow;
@@ -102,10 +104,9 @@ export function createTurnOperations({ query, call }: Database): TurnOperations 
     commitCall: async (claim, ref, result, progress) => {
       await call("parley_commit_call", { claim, ...ref, result, progress });
     },
-    commitSend: async (claim, ref, delivery, progress) =>
-      entryOf(await call<EntryRow>("parley_commit_send", { claim, ...ref, delivery, progress })),
-    finishTurn: async (claim, input) => {
-      await call("parley_finish_turn", { claim, ...input, nodes: input.nodes.map(nodeInput) });
-    },
+    commitSend: async (claim, ref, delivery, progress, discussion) =>
+      entryOf(await call<EntryRow>("parley_commit_send", { claim, ...ref, delivery, progress, discussion })),
+    finishTurn: (claim, input) =>
+      call<Woken>("parley_finish_turn", { claim, ...input, nodes: input.nodes.map(nodeInput) }),
   };
 }

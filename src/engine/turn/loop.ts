@@ -15,8 +15,8 @@ import { afterForcedStep, decideEnd, dueReminder, mustSpeak, spokeInVain } from 
 import { runCalls } from "./run-calls.ts";
 import { joinable } from "./take-mail.ts";
 import { modelTools, SEND_TOOL } from "./tool-set.ts";
-import { entriesOf, inputFor, unseenBefore } from "./turn-input.ts";
-import { applyNodes, owesAnswer, type TurnRun, toolsOf } from "./turn-run.ts";
+import { entriesOf, inputFor, unseenFor } from "./turn-input.ts";
+import { applyNodes, memberTurnOf, owesAnswer, type TurnRun, toolsOf } from "./turn-run.ts";
 
 /** How the loop ended. `failed` carries the model's last failure; `interrupted` = lost with its process so often that it is given up. */
 export type LoopEnd =
@@ -61,6 +61,7 @@ async function afterReply(
 function endAfterCalls(run: TurnRun): LoopEnd | undefined {
   const { limits } = run.parts.settings;
   if (run.progress.waitingCardId) return { end: "waiting" };
+  if (run.isSilenced && run.progress.refusedInRow > 1) return { end: run.progress.bubbles > 0 ? "sent" : "silent" };
   if (spokeInVain(run.progress)) return { end: "unanswered" };
   if (mustEnd(run.progress, limits)) return run.progress.bubbles > 0 ? { end: "cap", text: "" } : { end: "unanswered" };
   if (run.step >= limits.maxSteps) return { end: "cap", text: `I stopped after ${limits.maxSteps} steps.` };
@@ -119,6 +120,7 @@ async function commitInput(
     );
   }
   const next = joined ? { ...progress, ...joined.progress } : progress;
+  const member = joined && memberTurnOf(joined.mail);
   await run.parts.store.commitInput(run.claim, {
     turnId: run.turn.id,
     nodes,
@@ -126,12 +128,17 @@ async function commitInput(
     cursor: joined?.cursor ?? run.cursor,
     progress: next,
     ...(joined ? { authority: joined.authority, route: joined.route } : {}),
+    ...(member ? { epoch: member.epoch } : {}),
   });
   applyNodes(run, nodes);
   run.progress = next;
   if (!joined) return;
   run.cursor = joined.cursor;
   run.mail = [...run.mail, ...joined.mail];
+  if (member) {
+    run.member = member;
+    run.isSilenced = false;
+  }
   run.turn = { ...run.turn, authority: joined.authority, route: joined.route };
 }
 
@@ -142,8 +149,7 @@ async function takeJoined(run: TurnRun) {
   const mail = joinable(view.due, run.mail);
   if (mail.length === 0) return undefined;
   const entries = await entriesOf(run.parts, mail, run.control.cancel);
-  const known = new Set([...view.due, ...run.mail].flatMap((item) => item.entryId ?? []));
-  const before = await unseenBefore(store, view.conversation, run.cursor, run.bot.id, known);
+  const before = await unseenFor(run, view.conversation, mail, [...view.due, ...run.mail]);
   return inputFor(run, mail, entries, before);
 }
 
@@ -198,7 +204,7 @@ async function stepUnlessSteered(run: TurnRun): Promise<ModelReply | "steered"> 
 function requestOf(run: TurnRun): ModelRequest {
   const tools = toolsOf(run);
   return {
-    system: systemPrompt(run.bot, run.conversation),
+    system: systemPrompt(run.bot, run.conversation, run.session.teammates, run.directory),
     messages: run.messages,
     tools: modelTools(tools),
     cacheKey: run.session.id,

@@ -9,7 +9,7 @@ import type { StoredCall } from "../store/store.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import { afterToolCall } from "./nudges.ts";
 import { awaitReceipt, createToolContext } from "./tool-context.ts";
-import { SEND_TOOL } from "./tool-set.ts";
+import { SPEAKING_TOOLS } from "./tool-set.ts";
 import { type TurnRun, toolsOf } from "./turn-run.ts";
 
 /** Runs what is not done yet; returns when every call of the step has a result, or the turn was cancelled. */
@@ -90,7 +90,7 @@ async function execute(run: TurnRun, stored: StoredCall, tool: Tool, input: unkn
   try {
     const work = tool.execute(input, createToolContext(run, stored.index, signal));
     // Speaking is never raced: once its bubble is committed the call must not be reported as cut off. It obeys its signal and is bounded itself.
-    return await (tool.name === SEND_TOOL ? work : Promise.race([work, timeout, stopped]));
+    return await (SPEAKING_TOOLS.has(tool.name) ? work : Promise.race([work, timeout, stopped]));
   } finally {
     over.abort();
   }
@@ -109,5 +109,6 @@ async function commit(run: TurnRun, stored: StoredCall, result: ToolResult): Pro
 }
 
 function progressAfter(progress: TurnProgress, name: string): TurnProgress {
-  return name === SEND_TOOL ? progress : afterToolCall(progress);
+  // Handing work on is not work whose result the person waits for in this turn: its answer comes as mail.
+  return SPEAKING_TOOLS.has(name) ? progress : afterToolCall(progress);
 }

@@ -4,24 +4,32 @@
  */
 
 import type { Adapter } from "../adapter.ts";
-import { buildInput } from "../context/build-input.ts";
-import type { Route } from "../conversation.ts";
 import { FenceLostError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Mail } from "../mail.ts";
 import type { Claim, Turn, TurnKind } from "../session.ts";
 import { nextNode } from "../state/state-chain.ts";
-import type { NewEntry, SessionView, StateNode } from "../store/store.ts";
+import { directoryText } from "../state/teammates.ts";
+import type { SessionView, StateNode } from "../store/store.ts";
 import { finish } from "./endings.ts";
+import { firstRoute, loadContext } from "./first-contact.ts";
 import { type LoopEnd, runLoop } from "./loop.ts";
+import { isPassedBy } from "./member-turn.ts";
 import { authorityOf, firstBatch } from "./take-mail.ts";
-import { entriesOf, newestPersonCount, routeAfter, unseenBefore } from "./turn-input.ts";
-import { applyNodes, newProgress, placeOf, type TurnControl, type TurnParts, type TurnRun } from "./turn-run.ts";
+import { entriesOf, messageOf, newestPersonCount, routeAfter, unseenFor } from "./turn-input.ts";
+import {
+  applyNodes,
+  type MemberTurn,
+  memberTurnOf,
+  newProgress,
+  placeOf,
+  type TurnControl,
+  type TurnParts,
+  type TurnRun,
+} from "./turn-run.ts";
 
 /** A turn that was lost this often without getting on is given up with an apology instead of being tried for ever. */
 const MAX_ATTEMPTS = 12;
-const HISTORY_LIMIT = 30;
-const HISTORY_MS = 8000;
 const STATUS_EVERY_MS = 60_000;
 
 /** Runs one turn of a claimed session. Returns false when there was nothing to do; always gives the claim back or loses it. */
@@ -40,12 +48,17 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     await parts.store.release(claim);
     return false;
   }
+  const directory = view.session.directory ?? (await firstDirectory(parts, claim, view));
   const run = view.turn
-    ? await resume(parts, claim, control, view, view.turn, adapter)
-    : await begin(parts, claim, control, view, adapter);
+    ? await resume(parts, claim, control, { ...view, directory }, view.turn, adapter)
+    : await begin(parts, claim, control, { ...view, directory }, adapter);
   const status = keepStatus(run);
   try {
-    const end = isGivenUp(run) ? ({ end: "interrupted" } as const) : await runLoop(run);
+    const end = isGivenUp(run)
+      ? ({ end: "interrupted" } as const)
+      : (await isPassedBy(run))
+        ? ({ end: "silent" } as const)
+        : await runLoop(run);
     await conclude(run, end);
   } finally {
     status.stop();
@@ -56,6 +69,15 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
 function isGivenUp({ turn, progress }: TurnRun): boolean {
   return turn.attempts - (progress.attemptsAtReply ?? 0) > MAX_ATTEMPTS;
 }
+
+/** The directory as it is now becomes this cycle's (SPEC X4). */
+async function firstDirectory(parts: TurnParts, claim: Claim, view: SessionView): Promise<string> {
+  const bots = await parts.store.listBots(view.bot.orgId);
+  return parts.store.keepDirectory(claim, directoryText(bots, view.bot.id));
+}
+
+/** A session's rows with the directory its prompt shows. */
+type TurnView = SessionView & { readonly directory: string };
 
 async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
   const why = run.control.why();
@@ -87,15 +109,24 @@ async function settleSends(run: TurnRun): Promise<void> {
   for (const entryId of run.openSends) await run.parts.outbox.waitClosed(entryId, SETTLE_MS, run.control.cancel);
 }
 
-function kindOf(view: SessionView): TurnKind {
-  return view.conversation.kind === "direct" ? "main" : view.conversation.kind === "background" ? "background" : "room";
+function kindOf(view: SessionView, member: MemberTurn | undefined): TurnKind {
+  if (member) return "member";
+  switch (view.conversation.kind) {
+    case "direct":
+      return "main";
+    case "peer":
+    case "background":
+      return view.conversation.kind;
+    default:
+      return "room";
+  }
 }
 
 async function resume(
   parts: TurnParts,
   claim: Claim,
   control: TurnControl,
-  view: SessionView,
+  view: TurnView,
   turn: Turn,
   adapter: Adapter,
 ): Promise<TurnRun> {
@@ -120,11 +151,12 @@ function baseRun(
   parts: TurnParts,
   claim: Claim,
   control: TurnControl,
-  view: SessionView,
+  view: TurnView,
   turn: Turn,
   adapter: Adapter,
   mail: Mail[],
 ): TurnRun {
+  const member = memberTurnOf(mail);
   return {
     parts,
     claim,
@@ -135,7 +167,9 @@ function baseRun(
     bot: view.bot,
     conversation: view.conversation,
     session: view.session,
-    kind: kindOf(view),
+    kind: kindOf(view, member),
+    member,
+    directory: view.directory,
     messages: [],
     head: view.session.stateHead ?? null,
     cursor: view.session.cursor,
@@ -150,7 +184,7 @@ async function begin(
   parts: TurnParts,
   claim: Claim,
   control: TurnControl,
-  view: SessionView,
+  view: TurnView,
   adapter: Adapter,
 ): Promise<TurnRun> {
   const mail = firstBatch(view.due);
@@ -161,6 +195,7 @@ async function begin(
   // The input is committed with the turn: a turn found after a crash always has something to read.
   const turn = await parts.store.beginTurn(claim, {
     turnId: newId("trn"),
+    ...groupFacts(view, mail),
     route: routeAfter(firstRoute(view, mail), mail),
     authority: authorityOf(mail),
     progress: newProgress(personCount),
@@ -168,7 +203,7 @@ async function begin(
     nodes: [first.node],
     cursor: first.cursor,
   });
-  const run = baseRun(parts, claim, control, view, turn, adapter, [...mail]);
+  const run = baseRun(parts, claim, control, withTeammates(view, mail), turn, adapter, [...mail]);
   run.messages = nodes.map((node) => node.message);
   applyNodes(run, [first.node]);
   run.cursor = first.cursor;
@@ -182,66 +217,31 @@ async function firstInput(
   entries: Awaited<ReturnType<typeof entriesOf>>,
 ): Promise<{ readonly node: StateNode; readonly cursor: number }> {
   const { session, bot, conversation } = view;
-  const waiting = new Set(view.due.flatMap((item) => item.entryId ?? []));
-  const before = await unseenBefore(parts.store, conversation, session.cursor, bot.id, waiting);
-  const message = buildInput({
-    mail,
-    entries,
-    unseen: before.unseen,
-    omitted: before.omitted,
-    botId: bot.id,
-    guidance: parts.settings.sendMessageGuidance,
-  });
+  const reader = { parts, bot, conversation, cursor: session.cursor };
+  const before = await unseenFor(reader, conversation, mail, view.due);
+  const message = messageOf(reader, mail, entries, before, false);
   return { node: nextNode(session.id, session.stateHead ?? null, "input", message), cursor: before.cursor };
 }
 
-function firstRoute(view: SessionView, mail: readonly Mail[]): Route {
-  const named = mail[0]?.route.split("|")[1];
-  const installationId = named ?? view.installation?.id ?? view.session.installationId ?? "";
-  const { platform, workspaceId, kind, channelId, threadId, channelName } = view.conversation;
-  const ref = {
-    platform,
-    workspaceId,
-    kind,
-    channelId,
-    ...(threadId ? { threadId } : {}),
-    ...(channelName ? { channelName } : {}),
-  };
-  return { conversationKey: view.conversation.key, ref, installationId };
+/** The names that the identity of this cycle tells; fixed with the cycle's first turn (SPEC X4), later changes are told by reminders only. */
+function teammatesIn(view: SessionView, mail: readonly Mail[]): readonly string[] | undefined {
+  const body = mail[0]?.body;
+  if (body?.type !== "discussion" || view.session.stateHead || view.session.teammates) return undefined;
+  return body.roster.filter((one) => one.botId !== view.bot.id).map((one) => one.name);
 }
 
-/** First contact in an existing thread: its root and newest replies become context entries, once (SPEC I4). */
-async function loadContext(
-  parts: TurnParts,
-  view: SessionView,
-  adapter: Adapter,
-  mail: readonly Mail[],
-): Promise<void> {
-  const { conversation } = view;
-  if (conversation.kind !== "thread" || conversation.contextLoaded) return;
-  const route = firstRoute(view, mail);
-  const late = new AbortController();
-  const timeout = parts.clock.delay(HISTORY_MS, late.signal).then(() => []);
-  const history = adapter.history(route.installationId, route.ref, HISTORY_LIMIT).catch((error: unknown) => {
-    parts.log.warn(
-      { conversationKey: conversation.key, error: String(error) },
-      "earlier messages of the thread could not be read",
-    );
-    return [];
-  });
-  const found = await Promise.race([history, timeout]).finally(() => late.abort());
-  const entries = found.map(
-    (item): NewEntry => ({
-      author: { kind: item.from.kind === "bot" ? "bot" : "person", id: item.from.id, name: item.from.name },
-      kind: "context",
-      platformId: item.platformId,
-      at: item.at,
-      text: item.text,
-      body: {},
-      files: [],
-    }),
-  );
-  await parts.store.addContext(conversation.key, entries);
+function withTeammates(view: TurnView, mail: readonly Mail[]): TurnView {
+  const teammates = teammatesIn(view, mail);
+  return teammates ? { ...view, session: { ...view.session, teammates } } : view;
+}
+
+function groupFacts(view: SessionView, mail: readonly Mail[]) {
+  const member = memberTurnOf(mail);
+  const teammates = teammatesIn(view, mail);
+  return {
+    ...(member ? { discussionId: member.discussionId, epoch: member.epoch } : {}),
+    ...(teammates ? { teammates } : {}),
+  };
 }
 
 /** Shows that the bot works, again and again while it does; never lets that disturb the turn. */

@@ -6,12 +6,16 @@
 import type { Bubble } from "../bubble.ts";
 import { prepareBubble } from "../delivery/deliver-bubble.ts";
 import { nativeChannelOf } from "../delivery/render-delivery.ts";
+import type { DiscussionMove } from "../discussion.ts";
 import type { TurnProgress } from "../session.ts";
 import type { SendState } from "../store/store.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { isAddress } from "../transcript.ts";
 import { afterSend, decideSend } from "./gate.ts";
 import { handOff } from "./hand-off.ts";
+import { refusalOf, sayInGroup, takeBackBubble } from "./member-turn.ts";
+import { answerTeammate, listTeammates, sendToTeammate } from "./peer-messages.ts";
+import { createAgent, updateAgent } from "./runtime-bots.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
 
 /** The context of the call with this index in the current step. */
@@ -22,19 +26,23 @@ export function createToolContext(run: TurnRun, index: number, signal: AbortSign
     conversationKey: run.conversation.key,
     clock: run.parts.clock,
     signal,
-    send: (bubble) => send(run, index, bubble, signal),
+    send: (bubble) =>
+      run.kind === "peer" ? answerTeammate(run, index, bubble, signal) : send(run, index, bubble, signal),
     react: (address, emoji) => react(run, address, emoji),
     handOff: (instruction, reason) => handOff(run, index, instruction, reason),
+    sendToAgent: (message) => sendToTeammate(run, index, message, signal),
+    findTeammates: (words) => listTeammates(run, words),
+    createAgent: (wanted) => createAgent(run, index, wanted),
+    updateAgent: (wanted) => updateAgent(run, index, wanted),
   };
 }
 
 async function send(run: TurnRun, index: number, bubble: Bubble, signal: AbortSignal): Promise<ToolResult> {
   const { parts } = run;
   const decision = decideSend(run.progress, bubble, parts.settings.limits);
-  if (!decision.open) {
-    run.progress = { ...run.progress, refusedInRow: run.progress.refusedInRow + 1 };
-    return { ok: false, text: decision.text };
-  }
+  if (!decision.open) return refuse(run, decision.text);
+  const silenced = bubble.channel ? undefined : await refusalOf(run);
+  if (silenced) return refuse(run, silenced);
   const prepared = await prepareBubble(
     parts.deliver,
     {
@@ -55,11 +63,20 @@ async function send(run: TurnRun, index: number, bubble: Bubble, signal: AbortSi
   const before = run.progress;
   const progress = afterSend(before, decision.print, prepared.cardId);
   const call = { turnId: run.turn.id, step: run.step, index };
-  const entry = await parts.store.commitSend(run.claim, call, prepared.delivery, progress);
+  const { delivery } = prepared;
+  const commit = (move?: DiscussionMove) => parts.store.commitSend(run.claim, call, delivery, progress, move);
+  const isHere = delivery.conversationKey === run.conversation.key;
+  const outcome = isHere ? await sayInGroup(run, delivery.text, commit) : { ok: true as const, said: await commit() };
+  if (!outcome.ok) return refuse(run, outcome.text);
   run.progress = progress;
   parts.metrics.count("parley_bubbles_total", { type: bubble.type, outcome: "committed" });
-  parts.outbox.nudge(prepared.delivery.nativeChannel);
-  return awaitReceipt(run, entry.id, before);
+  parts.outbox.nudge(delivery.nativeChannel);
+  return awaitReceipt(run, outcome.said.id, before);
+}
+
+function refuse(run: TurnRun, text: string): ToolResult {
+  run.progress = { ...run.progress, refusedInRow: run.progress.refusedInRow + 1 };
+  return { ok: false, text };
 }
 
 /** What became of a committed bubble, as text for the model (SPEC M7). `before` = the counters before it was said, where they are known. */
@@ -69,6 +86,7 @@ export async function awaitReceipt(run: TurnRun, entryId: string, before?: TurnP
   const fresh = before !== undefined;
   const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel, fresh);
   if (!state || state.open > 0) run.openSends.push(entryId);
+  else if (state.failed) await takeBackBubble(run);
   return receiptText(state, run, before);
 }
 

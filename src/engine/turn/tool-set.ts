@@ -10,6 +10,9 @@ import type { Tool } from "../tool.ts";
 /** Name of the only voice. */
 export const SEND_TOOL = "SendMessage";
 
+/** Tools whose effect is a message: once it is committed the call is never reported as cut off. */
+export const SPEAKING_TOOLS: ReadonlySet<string> = new Set([SEND_TOOL, "SendToAgent"]);
+
 /** Tools of this kind of turn. The switch that turns guidance off takes SendMessage away with it (SPEC M10). */
 export function toolsFor(tools: readonly Tool[], kind: TurnKind, maySpeak: boolean): readonly Tool[] {
   return tools.filter((tool) => tool.offeredIn.includes(kind) && (maySpeak || tool.name !== SEND_TOOL));

@@ -4,10 +4,12 @@
  */
 
 import { buildInput, CONTEXT_LIMIT } from "../context/build-input.ts";
+import { GROUP_LIMIT, type GroupPlace } from "../context/group-input.ts";
 import type { Conversation, Route } from "../conversation.ts";
 import type { Mail } from "../mail.ts";
 import type { ModelMessage } from "../model-message.ts";
 import type { Authority, TurnProgress } from "../session.ts";
+import type { GroupsSettings } from "../settings.ts";
 import type { Store } from "../store/store.ts";
 import type { Entry } from "../transcript.ts";
 import { authorityOf, joinAuthority } from "./take-mail.ts";
@@ -42,6 +44,50 @@ export async function entriesOf(
   return new Map((await Promise.all(settled)).map((entry) => [entry.id, entry]));
 }
 
+/** The user message of this mail. A member's turn in a Group reads the timeline itself; its files are shown as far as they have arrived. */
+export function messageOf(
+  run: Pick<TurnRun, "bot" | "parts" | "conversation">,
+  mail: readonly Mail[],
+  entries: ReadonlyMap<string, Entry>,
+  before: UnseenEntries,
+  steered: boolean,
+): ModelMessage {
+  const { settings } = run.parts;
+  const group = groupPlaceOf(mail, settings.groups, steered);
+  return buildInput({
+    mail,
+    entries,
+    unseen: before.unseen.map((entry) => entries.get(entry.id) ?? entry),
+    omitted: before.omitted,
+    botId: run.bot.id,
+    guidance: settings.sendMessageGuidance,
+    reader: run.conversation.kind === "peer" ? "teammate" : "people",
+    ...(group ? { group } : {}),
+  });
+}
+
+/** What was said before this mail, as its turn shows it: context for a person's message, the timeline for a member of a Group (SPEC G6). */
+export function unseenFor(
+  run: Pick<TurnRun, "bot" | "parts" | "cursor">,
+  conversation: Conversation,
+  mail: readonly Mail[],
+  waiting: readonly Mail[],
+): Promise<UnseenEntries> {
+  const inGroup = mail.some((item) => item.body.type === "discussion");
+  const apart = [...waiting, ...mail].filter((item) => item.body.type !== "discussion");
+  const known = new Set(apart.flatMap((item) => item.entryId ?? []));
+  const show = inGroup ? { limit: GROUP_LIMIT, own: true } : undefined;
+  return unseenBefore(run.parts.store, conversation, run.cursor, run.bot.id, known, show);
+}
+
+function groupPlaceOf(mail: readonly Mail[], limits: GroupsSettings, steered: boolean): GroupPlace | undefined {
+  const newest = mail.findLast((item) => item.body.type === "discussion");
+  if (newest?.body.type !== "discussion") return undefined;
+  const { roster, round, named } = newest.body;
+  const { maxRounds, maxPerTurn } = limits;
+  return { roster, round, named, maxRounds, maxPerTurn, steered, askedBy: newest.authorName ?? "" };
+}
+
 /** Mail that joins a running turn: nothing is shown twice, and guidance stands at the end again (SPEC M10). */
 export function inputFor(
   run: TurnRun,
@@ -49,14 +95,7 @@ export function inputFor(
   entries: ReadonlyMap<string, Entry>,
   before: UnseenEntries,
 ): TurnInput {
-  const message = buildInput({
-    mail,
-    entries,
-    unseen: before.unseen,
-    omitted: before.omitted,
-    botId: run.bot.id,
-    guidance: run.parts.settings.sendMessageGuidance,
-  });
+  const message = messageOf(run, mail, entries, before, true);
   return {
     message,
     mail,
@@ -100,17 +139,19 @@ export async function unseenBefore(
   cursor: number,
   botId: string,
   mailEntryIds: ReadonlySet<string>,
+  show: { readonly limit: number; readonly own: boolean } = { limit: CONTEXT_LIMIT, own: false },
 ): Promise<UnseenEntries> {
   const last = conversation.lastSeq;
   const floor = Math.max(cursor, last - SCAN_LIMIT);
   const entries = await store.readEntries({ conversationKey: conversation.key, afterSeq: floor, limit: SCAN_LIMIT });
   const others = entries
-    .filter((entry) => !mailEntryIds.has(entry.id) && entry.botId !== botId && entry.kind !== "host-card")
+    .filter((entry) => !mailEntryIds.has(entry.id) && entry.kind !== "host-card" && entry.kind !== "peer")
+    .filter((entry) => show.own || entry.botId !== botId)
     .sort((a, b) => a.at.getTime() - b.at.getTime());
   const newest = entries.reduce((high, entry) => Math.max(high, entry.seq), cursor);
   return {
-    unseen: others.slice(-CONTEXT_LIMIT),
-    omitted: Math.max(0, others.length - CONTEXT_LIMIT) + (floor - cursor),
+    unseen: others.slice(-show.limit),
+    omitted: Math.max(0, others.length - show.limit) + (floor - cursor),
     cursor: newest,
   };
 }

@@ -14,6 +14,7 @@ import type { Log, Metrics } from "../log.ts";
 import type { Mail } from "../mail.ts";
 import type { Model } from "../model/model.ts";
 import type { ModelMessage } from "../model-message.ts";
+import type { RunQueue } from "../queue/run-queue.ts";
 import type { Claim, Session, Turn, TurnKind, TurnProgress } from "../session.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { Attachments } from "../state/attachments.ts";
@@ -27,12 +28,18 @@ export interface TurnParts {
   readonly adapters: AdapterLookup;
   readonly outbox: Outbox;
   readonly deliver: DeliverParts;
+  /** Rings whoever is next in a Group. */
+  readonly queue: Pick<RunQueue, "ring">;
   readonly attachments: Attachments;
   readonly tools: readonly Tool[];
   /** The model of a bot with retries and fallbacks behind it. */
   readonly modelOf: (bot: Bot) => Model;
   readonly settings: EngineSettings;
   readonly mask: (text: string) => string;
+  /** Wakes a session of another bot. */
+  readonly ring: (sessionId: string, rank: number) => void;
+  /** A bot was made or changed at run time. */
+  readonly onBotChanged: (bot: Bot) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -47,6 +54,22 @@ export interface TurnControl {
   onSteer(listener: () => void): () => void;
 }
 
+/** A member's turn in a Group's discussion (SPEC G). */
+export interface MemberTurn {
+  readonly discussionId: string;
+  /** The newest epoch it has read. */
+  readonly epoch: number;
+  /** Named by the person: it owes an answer. */
+  readonly named: boolean;
+}
+
+/** The member's turn that this mail makes, if any. */
+export function memberTurnOf(mail: readonly Mail[]): MemberTurn | undefined {
+  const bodies = mail.flatMap(({ body }) => (body.type === "discussion" ? [body] : []));
+  const newest = bodies.at(-1);
+  return newest && { discussionId: newest.discussionId, epoch: newest.epoch, named: newest.named };
+}
+
 /** A turn in memory. */
 export interface TurnRun {
   readonly parts: TurnParts;
@@ -57,6 +80,12 @@ export interface TurnRun {
   readonly session: Session;
   readonly adapter: Adapter;
   readonly kind: TurnKind;
+  /** Set in a member's turn; moves with mail that joins. */
+  member: MemberTurn | undefined;
+  /** The discussion lets this member say nothing more, so it owes nothing more. */
+  isSilenced?: boolean;
+  /** The directory of teammates, the same for the whole cycle (SPEC X4). */
+  readonly directory: string;
   turn: Turn;
   /** Mail this turn serves. */
   mail: Mail[];
@@ -80,9 +109,12 @@ export function applyNodes(run: TurnRun, nodes: readonly StateNode[]): void {
   }
 }
 
-/** A turn owes a person an answer when any of its mail is a person's. */
+/** A turn owes a person an answer when any of its mail is a person's. Members of a Group may pass unless they were named (SPEC M12). */
 export function owesAnswer(run: TurnRun): boolean {
-  return run.mail.some((mail) => mail.kind === "person");
+  if (!run.member) return run.mail.some((mail) => mail.kind === "person");
+  if (run.isSilenced) return false;
+  const asks = run.mail.filter(({ body }) => body.type !== "discussion" && body.type !== "steering");
+  return run.member.named || asks.some((mail) => mail.kind === "person");
 }
 
 /** Counters of a fresh turn. */

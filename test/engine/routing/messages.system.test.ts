@@ -123,7 +123,7 @@ describe("one message heard by two bots", () => {
     expect(await room.kept()).toEqual(["@Ada and @Bo Diddley look"]);
   });
 
-  test("wakes both when both are known, whichever copy comes, once", async () => {
+  test("makes them a Group when both are known: one discussion, whichever copy comes", async () => {
     const room = await newRoom(world());
     for (const [platformId, to] of [
       ["U_ADA", "ada"],
@@ -131,7 +131,11 @@ describe("one message heard by two bots", () => {
     ] as const)
       await room.event("membership", { platformId, change: "joined", installationId: room.bots[to].id });
     await Promise.all((["ada", "bo"] as const).map((to) => room.says("ann", `${ADA} ${BO} look`, { id: "1", to })));
-    expect((await room.mail()).sort()).toEqual(["ada message due", "bo message due"]);
+    expect(await room.mail()).toEqual(["ada discussion due"]);
+    const [discussion] = await room.rows<{ order: string[] }>(
+      `SELECT ARRAY(SELECT jsonb_array_elements_text("state"->'order')) AS "order" FROM "Discussion" WHERE "threadKey" LIKE $1`,
+    );
+    expect(discussion?.order).toHaveLength(1);
   });
 
   test("in a thread that follows both wakes both once", async () => {

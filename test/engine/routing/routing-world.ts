@@ -4,11 +4,13 @@
  */
 import type { Adapter } from "../../../src/engine/adapter.ts";
 import type { Installation } from "../../../src/engine/bot.ts";
+import { createSystemClock } from "../../../src/engine/clock.ts";
 import type { ConversationRef } from "../../../src/engine/conversation.ts";
 import type { AnswerEvent, InboundEvent, MessageEvent, Receive, Reception } from "../../../src/engine/inbound-event.ts";
 import type { PersonRef } from "../../../src/engine/person.ts";
 import { createHostCards } from "../../../src/engine/routing/host-cards.ts";
 import { createInstallations } from "../../../src/engine/routing/installations.ts";
+import { createMembership } from "../../../src/engine/routing/membership.ts";
 import { createReceive } from "../../../src/engine/routing/router.ts";
 import { createSecretIntake } from "../../../src/engine/routing/secret-intake.ts";
 import { SecretValue } from "../../../src/engine/secret-value.ts";
@@ -59,17 +61,40 @@ export class Room {
     installations.add(bots.ada, "Ada");
     installations.add(bots.bo, "Bo Diddley");
     const { store } = world;
-    const adapter = { platform: "test", render: (delivery: { kind: string }) => [delivery.kind] } as unknown as Adapter;
+    // A platform on which bots in one channel are a Group only when somebody says so.
+    const adapter = {
+      platform: "test",
+      groupsOnRequest: true,
+      render: (delivery: { kind: string }) => [delivery.kind],
+      members: async () => [],
+    } as unknown as Adapter;
+    const adapters = () => adapter;
+    const clock = createSystemClock();
+    const { maxMembers } = settings.groups;
+    const hostCards = createHostCards({ store, installations, adapters, nudge: () => undefined, maxMembers });
+    const queue = {
+      ring: (id: string) => void this.rung.push(id),
+      signal: (id: string, kind: string) => void this.signals.push(`${kind} ${id}`),
+    } as never;
+    const membership = createMembership({
+      store,
+      queue,
+      adapters,
+      installations,
+      hostCards,
+      settings,
+      clock,
+      log: silentLog,
+    });
     this.receive = createReceive({
       store,
       installations,
       settings,
       secrets: createSecretIntake({ store, cipher, settings }),
-      hostCards: createHostCards({ store, installations, adapters: () => adapter, nudge: () => undefined }),
-      queue: {
-        ring: (id: string) => void this.rung.push(id),
-        signal: (id: string, kind: string) => void this.signals.push(`${kind} ${id}`),
-      } as never,
+      hostCards,
+      membership,
+      clock,
+      queue,
       log: silentLog,
       metrics: { count: () => undefined, observe: () => undefined },
       onSettleOwed: () => {

@@ -1,5 +1,6 @@
 /** Intake: each event once, whoever brings it and how often (SPEC T1, M8, I4b, G10). */
 import { expect, test } from "vitest";
+import { channelRowId } from "../../../src/engine/conversation.ts";
 import { newPlace, unique } from "./store-place.ts";
 import type { StoreWorld } from "./store-world.ts";
 
@@ -134,11 +135,11 @@ export function testIntake(world: () => StoreWorld): void {
     expect([...(channel?.members ?? [])].sort()).toEqual(["a", "b"]);
   });
 
-  test("members of a channel are replaced when the platform tells them", async () => {
+  test("a bot that left a channel is no longer one of its members", async () => {
     const place = await newPlace(world().store);
     const defaults = { replyMode: "channel" as const, audience: "all" };
-    await place.store.setChannelMembers(place.ref, [place.bot.id, "gone"], defaults);
-    await place.store.setChannelMembers(place.ref, [place.bot.id], defaults);
+    await place.store.addMembers(place.ref, ["gone", place.bot.id], defaults);
+    await place.store.removeMember(channelRowId(place.ref), "gone");
     const view = await place.store.readPlace({
       dedupeKey: "x",
       conversationKey: place.key,

@@ -1,5 +1,6 @@
 /** Reading the transcript, context from before first contact, and other conversations by name (SPEC I4, M3, M8). */
 import { expect, test } from "vitest";
+import { channelRowId } from "../../../src/engine/conversation.ts";
 import type { NewEntry } from "../../../src/engine/store/store.ts";
 import { newPlace, noProgress, unique } from "./store-place.ts";
 import type { StoreWorld } from "./store-world.ts";
@@ -70,11 +71,11 @@ export function testTranscript(world: () => StoreWorld): void {
   test("a channel is found by name with or without its sign, or by id, if the bot is a member", async () => {
     const place = await newPlace(world().store);
     const ref = { ...place.ref, channelName: "Général" };
-    await place.store.setChannelMembers(ref, [place.bot.id], { replyMode: "channel", audience: "all" });
+    await place.store.addMembers(ref, [place.bot.id], { replyMode: "channel", audience: "all" });
     const target = { conversationKey: place.key, ref: { ...place.ref, channelName: "Général" } };
     for (const text of ["#général", "Général", place.ref.channelId]) expect(await find(text)).toEqual([target]);
     expect(await find("@général")).toEqual([]);
-    await place.store.setChannelMembers(ref, [], { replyMode: "channel", audience: "all" });
+    await place.store.removeMember(channelRowId(ref), place.bot.id);
     expect(await find("#général")).toEqual([]);
 
     function find(text: string) {

@@ -99,6 +99,7 @@ function Field(props: {
 
 function hintFor(playground: Playground, channel: WireChannel): string {
   if (channel.kind === "direct") return `Message ${channel.name}`;
+  if (channel.bots.length > 1) return `Message #${channel.name}; @ to ask one`;
   const bot = playground.model.bots.find((one) => channel.bots.includes(one.id));
   return `Message #${channel.name}${bot ? `, @${bot.name} to ask` : ""}`;
 }

@@ -77,14 +77,14 @@ function Title({ playground, model, channel }: { playground: Playground; model: 
 
 function Settings(props: { playground: Playground; channel: WireChannel; onClose: () => void }) {
   const { playground, channel } = props;
-  const [bot, setBot] = useState(channel.bots[0] ?? "");
+  const [chosen, setChosen] = useState(channel.bots);
   const save = async () => {
-    await playground.setBots(channel.id, bot);
+    await playground.setBots(channel.id, chosen);
     props.onClose();
   };
   return (
     <Dialog title={`#${channel.name}`} action="Save" onAction={save} onClose={props.onClose}>
-      <BotChoice bots={playground.model.bots} chosen={bot} onChoose={setBot} />
+      <BotChoice bots={playground.model.bots} chosen={chosen} onChoose={setChosen} />
     </Dialog>
   );
 }

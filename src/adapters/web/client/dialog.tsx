@@ -63,19 +63,25 @@ export function Dialog({ title, children, onClose, action, onAction }: DialogPro
   );
 }
 
-/** Which bot sits in a channel. */
-export function BotChoice(props: { bots: readonly WireBot[]; chosen: string; onChoose: (id: string) => void }) {
+/** Which bots sit in a channel. */
+export function BotChoice(props: {
+  bots: readonly WireBot[];
+  chosen: readonly string[];
+  onChoose: (ids: readonly string[]) => void;
+}) {
+  const toggle = (id: string) =>
+    props.onChoose(props.chosen.includes(id) ? props.chosen.filter((one) => one !== id) : [...props.chosen, id]);
   return (
     <fieldset class="bot-choice">
-      <legend>Bot in this channel</legend>
+      <legend>Bots in this channel</legend>
       {props.bots.map((bot) => (
         <label key={bot.id}>
           <input
-            type="radio"
+            type="checkbox"
             name="bot"
             value={bot.id}
-            checked={bot.id === props.chosen}
-            onChange={() => props.onChoose(bot.id)}
+            checked={props.chosen.includes(bot.id)}
+            onChange={() => toggle(bot.id)}
           />
           <Avatar id={bot.id} name={bot.name} bot />
           <span>
@@ -84,6 +90,7 @@ export function BotChoice(props: { bots: readonly WireBot[]; chosen: string; onC
           </span>
         </label>
       ))}
+      <p class="hint">One bot answers when it is mentioned. Two or more are a Group and take turns.</p>
     </fieldset>
   );
 }

@@ -145,15 +145,15 @@ export class Playground {
   }
 
   /** Makes a channel and opens it. Throws ApiError. */
-  async createChannel(name: string, botId: string): Promise<void> {
-    const channel = await post<WireChannel>("/api/channels", { name, bots: [botId] });
+  async createChannel(name: string, bots: readonly string[]): Promise<void> {
+    const channel = await post<WireChannel>("/api/channels", { name, bots });
     await this.#refresh();
     this.show(channel.id);
   }
 
-  /** Changes which bot is in a channel. Throws ApiError. */
-  async setBots(channelId: string, botId: string): Promise<void> {
-    await post<WireChannel>(`${pathOf(channelId)}/bots`, { bots: [botId] });
+  /** Changes which bots are in a channel. Throws ApiError. */
+  async setBots(channelId: string, bots: readonly string[]): Promise<void> {
+    await post<WireChannel>(`${pathOf(channelId)}/bots`, { bots });
     await this.#refresh();
   }
 
@@ -195,7 +195,8 @@ export class Playground {
   #explainMention(channelId: string): void {
     const channel = this.#model.channels.find((one) => one.id === channelId);
     const bot = this.#model.bots.find((one) => one.id === channel?.bots[0]);
-    if (!bot || channel?.kind !== "channel" || this.#explained.has(channelId)) return;
+    if (!bot || (channel?.bots.length ?? 0) > 1 || channel?.kind !== "channel" || this.#explained.has(channelId))
+      return;
     this.#explained.add(channelId);
     this.aside(channelId, `In a channel ${bot.name} answers when you write @${bot.name}.`);
   }

@@ -113,10 +113,10 @@ function Rename({ playground, onClose }: { playground: Playground; onClose: () =
 
 function NewChannel(props: { playground: Playground; onClose: () => void; onMade: () => void }) {
   const { bots } = props.playground.model;
-  const [bot, setBot] = useState(bots[0]?.id ?? "");
+  const [chosen, setChosen] = useState<readonly string[]>(bots.slice(0, 1).map((bot) => bot.id));
   const name = useRef<HTMLInputElement>(null);
   const make = async () => {
-    await props.playground.createChannel(name.current?.value ?? "", bot);
+    await props.playground.createChannel(name.current?.value ?? "", chosen);
     props.onClose();
     props.onMade();
   };
@@ -124,8 +124,8 @@ function NewChannel(props: { playground: Playground; onClose: () => void; onMade
     <Dialog title="New channel" action="Create channel" onAction={make} onClose={props.onClose}>
       <label for="channel-name">Name</label>
       <input id="channel-name" ref={name} maxLength={40} required placeholder="plans" autocomplete="off" />
-      <p class="hint">Everybody here can read it. In a channel a bot answers when it is mentioned.</p>
-      <BotChoice bots={bots} chosen={bot} onChoose={setBot} />
+      <p class="hint">Everybody here can read it.</p>
+      <BotChoice bots={bots} chosen={chosen} onChoose={setChosen} />
     </Dialog>
   );
 }

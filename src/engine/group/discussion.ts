@@ -1,0 +1,215 @@
+/**
+ * The rules of a discussion (SPEC G2–G4, G7–G9): who is next, what a bubble changes, when it ends and why. Pure functions from state to state; the
+ * caller stores the result under the row's revision, so that of two moves made from the same state only one counts.
+ * Invariant: every turn either says something that is counted, or brings the round nearer to its end; so it always ends.
+ */
+
+import type { DiscussionState, EndReason, GroupMember } from "../discussion.ts";
+import { type GroupLimits, keptFor } from "./group-limits.ts";
+import type { Speakers } from "./speakers.ts";
+
+/** Everybody who may be called in, in configured order. */
+export type Roster = readonly Pick<GroupMember, "botId">[];
+
+/** A new discussion with its first speaker. `first` go before the others in round 1, as after Continue (SPEC G9). */
+export function beginDiscussion(
+  speakers: Speakers,
+  roster: Roster,
+  epoch = 1,
+  first: readonly string[] = [],
+): DiscussionState {
+  const members = inOrder(roster, speakers.selected);
+  const order = [...members.filter((id) => first.includes(id)), ...members.filter((id) => !first.includes(id))];
+  return giveTurn(
+    {
+      epoch,
+      round: 1,
+      members,
+      named: speakers.named,
+      order,
+      current: null,
+      heard: [],
+      served: [],
+      out: [],
+      called: [],
+      apart: {},
+      total: 0,
+      inRound: 0,
+      inTurn: 0,
+      endReason: null,
+      owed: [],
+    },
+    order[0] ?? "",
+    roster,
+  );
+}
+
+/** After a bubble of this member that calls these teammates by name (SPEC G4: calls add speakers, never silence those the person chose). */
+export function afterBubble(
+  state: DiscussionState,
+  botId: string,
+  calls: readonly string[],
+  roster: Roster,
+): DiscussionState {
+  const called = inOrder(roster, calls).filter((id) => id !== botId && id !== state.current);
+  const isCurrent = state.current === botId;
+  return {
+    ...state,
+    heard: add(state.heard, botId),
+    called: [...new Set([...state.called, ...called])],
+    apart: isCurrent ? state.apart : { ...state.apart, [botId]: Math.max(0, (state.apart[botId] ?? 0) - 1) },
+    total: state.total + 1,
+    inRound: state.inRound + 1,
+    inTurn: isCurrent ? state.inTurn + 1 : state.inTurn,
+  };
+}
+
+/** A bubble that the platform did not take counts for nothing. */
+export function afterLostBubble(state: DiscussionState, botId: string): DiscussionState {
+  const isCurrent = state.current === botId;
+  const beside = state.apart[botId];
+  return {
+    ...state,
+    ...(isCurrent && state.round === 1 && state.inTurn <= 1 ? { heard: state.heard.filter((id) => id !== botId) } : {}),
+    apart: isCurrent || beside === undefined ? state.apart : { ...state.apart, [botId]: beside + 1 },
+    total: Math.max(0, state.total - 1),
+    inRound: Math.max(0, state.inRound - 1),
+    inTurn: isCurrent ? Math.max(0, state.inTurn - 1) : state.inTurn,
+  };
+}
+
+/** After a member's turn. A member that failed is passed by until a person writes again (SPEC G8). */
+export function afterTurn(
+  state: DiscussionState,
+  botId: string,
+  outcome: "done" | "failed",
+  limits: GroupLimits,
+  roster: Roster,
+): DiscussionState {
+  const { [botId]: _ended, ...apart } = state.apart;
+  const out = outcome === "failed" ? add(state.out, botId) : state.out;
+  const rest = { ...state, apart, out, served: add(state.served, botId) };
+  return state.endReason === null && state.current === botId ? advance(rest, limits, roster) : rest;
+}
+
+/** The current member shows nothing: the round goes on without it, and it may still say its bubbles beside it (SPEC G8). */
+export function afterLate(state: DiscussionState, limits: GroupLimits, roster: Roster): DiscussionState {
+  const { current } = state;
+  if (current === null) return state;
+  const left = Math.max(0, limits.maxPerTurn - state.inTurn);
+  return advance(
+    { ...state, out: add(state.out, current), apart: { ...state.apart, [current]: left } },
+    limits,
+    roster,
+  );
+}
+
+/** Somebody left the Group. */
+export function afterLeaving(
+  state: DiscussionState,
+  botId: string,
+  limits: GroupLimits,
+  roster: Roster,
+): DiscussionState {
+  const { [botId]: _gone, ...apart } = state.apart;
+  const without = (ids: readonly string[]) => ids.filter((id) => id !== botId);
+  const rest = {
+    ...state,
+    apart,
+    members: without(state.members),
+    named: without(state.named),
+    order: without(state.order),
+    called: without(state.called),
+  };
+  return state.current === botId ? advance(rest, limits, roster) : rest;
+}
+
+/** A person's new message in a running discussion. */
+export interface NewWords {
+  readonly speakers: Speakers;
+  /** It is of the same person as the message before (SPEC G7). */
+  readonly samePerson: boolean;
+  /** Whether the current member is at work on its turn already. */
+  readonly isRunning: boolean;
+}
+
+/**
+ * SPEC G7: the epoch rises and the limits begin anew. The same person's selection replaces the old one, another's is united with those not yet
+ * heard. A running member that is selected again stays at turn and reads the message; otherwise it may say one more bubble beside the round.
+ */
+export function afterPerson(state: DiscussionState, words: NewWords, roster: Roster): DiscussionState {
+  const waiting = state.members.filter((id) => !state.heard.includes(id) && !state.out.includes(id));
+  const kept = words.samePerson ? [] : waiting;
+  const speakers: Speakers = {
+    selected: inOrder(roster, [...words.speakers.selected, ...kept]),
+    named: [...new Set([...words.speakers.named, ...state.named.filter((id) => kept.includes(id))])],
+  };
+  const { current } = state;
+  const atWork = words.isRunning && current !== null ? current : undefined;
+  const goesOn = atWork !== undefined && speakers.selected.includes(atWork);
+  const fresh = beginDiscussion(speakers, roster, state.epoch + 1, goesOn ? [atWork] : []);
+  return atWork === undefined || goesOn ? fresh : { ...fresh, apart: { [atWork]: 1 } };
+}
+
+/** Ended by a person (SPEC T5). */
+export function afterStop(state: DiscussionState): DiscussionState {
+  return state.endReason === null ? end(state, "stopped", []) : state;
+}
+
+/** Members of the roster among these ids, in configured order, each once. */
+export function inOrder(roster: Roster, ids: readonly string[]): readonly string[] {
+  return roster.map((member) => member.botId).filter((id) => ids.includes(id));
+}
+
+/** The next turn, or the end. */
+function advance(state: DiscussionState, limits: GroupLimits, roster: Roster): DiscussionState {
+  const order = state.order.filter((id) => !state.out.includes(id) && mayAddSomething(state, id));
+  const called = state.called.filter((id) => !state.out.includes(id));
+  const next = called.find((id) => !state.heard.includes(id) && canBeAdmitted(state, id, limits)) ?? order[0];
+  const owed = inOrder(roster, [...called, ...order]);
+  if (state.total >= limits.maxBubbles) return end(state, "limit", owed);
+  if (next !== undefined) return giveTurn({ ...state, order }, next, roster);
+  if (state.inRound === 0) return end(state, state.heard.length === 0 && allFailed(state) ? "failed" : "passed", []);
+  if (state.round >= limits.maxRounds) return end(state, "limit", owed);
+  const further = { ...state, round: state.round + 1, inRound: 0, order: rotated(state.members, state.round) };
+  return advance(further, limits, roster);
+}
+
+/** Alone among itself a member has nothing new to read after its turn, and would only go on talking. */
+function mayAddSomething(state: DiscussionState, botId: string): boolean {
+  return !state.served.includes(botId) || state.called.includes(botId) || state.members.length > 1;
+}
+
+/** A teammate that was called in must not take what is kept for those the person chose (SPEC G4). */
+function canBeAdmitted(state: DiscussionState, botId: string, limits: GroupLimits): boolean {
+  return state.members.includes(botId) || limits.maxBubbles - state.total > keptFor(state, botId).length;
+}
+
+function allFailed(state: DiscussionState): boolean {
+  return state.members.every((id) => state.out.includes(id));
+}
+
+function giveTurn(state: DiscussionState, botId: string, roster: Roster): DiscussionState {
+  return {
+    ...state,
+    members: inOrder(roster, [...state.members, botId]),
+    current: botId,
+    order: state.order.filter((id) => id !== botId),
+    called: state.called.filter((id) => id !== botId),
+    inTurn: 0,
+  };
+}
+
+function end(state: DiscussionState, endReason: EndReason, owed: readonly string[]): DiscussionState {
+  return { ...state, current: null, order: [], apart: {}, endReason, owed };
+}
+
+/** The configured order, beginning one further on with each round (SPEC G4). */
+function rotated(members: readonly string[], by: number): readonly string[] {
+  const at = members.length > 0 ? by % members.length : 0;
+  return [...members.slice(at), ...members.slice(0, at)];
+}
+
+function add(ids: readonly string[], id: string): readonly string[] {
+  return ids.includes(id) ? ids : [...ids, id];
+}

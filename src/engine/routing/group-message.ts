@@ -1,0 +1,118 @@
+/**
+ * A person's message in a Group (SPEC G2, G7, G12): selects the speakers with pure rules, then one operation takes in the message, begins or moves the
+ * discussion and leaves the first speaker's mail. When somebody moved the discussion meanwhile it is read and decided again.
+ */
+
+import { audienceOf, channelRowId } from "../conversation.ts";
+import type { DiscussionFrame, DiscussionMove } from "../discussion.ts";
+import { afterPerson, beginDiscussion } from "../group/discussion.ts";
+import { moveTo, wakeCurrent } from "../group/discussion-mail.ts";
+import type { Group } from "../group/group-settings.ts";
+import { type Speakers, selectSpeakers } from "../group/speakers.ts";
+import { newId } from "../ids.ts";
+import type { Wake } from "../store/store.ts";
+import { addressingOf, findAddressed } from "./addressing.ts";
+import type { MessageCase } from "./message-case.ts";
+import { nativeReplyTo } from "./message-case.ts";
+import type { RouterParts } from "./router-parts.ts";
+
+/** What a message in a Group sets off. */
+export interface GroupDecision {
+  readonly selected: readonly string[];
+  /** Bots that were named but take no part. */
+  readonly beyond: readonly string[];
+  readonly move?: DiscussionMove;
+  readonly wake: readonly Wake[];
+}
+
+/** The Group of this place; `asksForGroup` when this very message makes it one by naming two or more bots (SPEC G1). */
+export function groupHere(
+  parts: RouterParts,
+  item: MessageCase,
+): { readonly group: Group; readonly asksForGroup: boolean } | undefined {
+  const { ref, view, installation } = item;
+  // A copy that came late for one bot joins the discussion that is going on, or wakes that bot alone.
+  if (ref.kind === "direct" || (item.onlyBot && !view.discussion)) return undefined;
+  const present = [...(view.channel?.members ?? []), installation.botId];
+  const joined = [...new Set(present)].filter((botId) => item.bots.some((bot) => bot.botId === botId));
+  const group = parts.membership.groupOf(ref, joined, view.channel);
+  if (group) return { group, asksForGroup: false };
+  if (!parts.membership.isOnRequest(ref.platform) || view.channel?.settings.group === false) return undefined;
+  const { named } = findAddressed(addressingOf(parts, item));
+  if (named.length < 2) return undefined;
+  const channel = view.channel && { ...view.channel, settings: { ...view.channel.settings, group: true } };
+  const wanted = channel && parts.membership.groupOf(ref, joined, channel);
+  return wanted && { group: wanted, asksForGroup: true };
+}
+
+/** Who speaks on this message, and how that moves the discussion here. */
+export function decideInGroup(parts: RouterParts, item: MessageCase, group: Group): GroupDecision {
+  const members = parts.installations.inOrder(group.members);
+  const found = findAddressed(addressingOf(parts, item));
+  const { onlyBot } = item;
+  const speakers = onlyBot ? lateSpeaker(members, onlyBot) : selectSpeakers(members, group.activation, found);
+  const beyond = found.named.filter((id) => group.beyond.includes(id));
+  if (speakers.selected.length === 0) return { selected: [], beyond, wake: [] };
+  const move = moveFor(parts, item, members, speakers);
+  const current = move.state.current;
+  const wake = wakeCurrent(move, parts.clock.now()).map((one) => withMovedOn(item, one));
+  return { selected: speakers.selected, beyond, move, wake: current === null ? [] : wake };
+}
+
+/** A copy that came late for a bot nobody knew to be here: it alone is added. */
+function lateSpeaker(members: readonly string[], botId: string): Speakers {
+  const selected = members.filter((id) => id === botId);
+  return { selected, named: selected };
+}
+
+function moveFor(
+  parts: RouterParts,
+  item: MessageCase,
+  members: readonly string[],
+  speakers: Speakers,
+): DiscussionMove {
+  const { view, ref, key, event } = item;
+  const frame = frameFor(parts, item, members);
+  const running = view.discussion;
+  if (!running) {
+    const state = beginDiscussion(speakers, frame.roster);
+    const channelId = channelRowId(ref);
+    return {
+      ...{ id: newId("dis"), channelId, threadKey: key, revision: 0, state, frame },
+      ...{ restartsWait: true, cancelsMail: false },
+    };
+  }
+  const { current } = running.state;
+  const samePerson = !item.onlyBot && running.frame.persons.at(-1)?.id === event.from.id;
+  const isRunning = view.sessions.some((session) => session.botId === current && session.running);
+  const state = afterPerson(running.state, { speakers, samePerson, isRunning }, frame.roster);
+  return moveTo(running, state, { frame, restartsWait: true, cancelsMail: true });
+}
+
+function frameFor(parts: RouterParts, item: MessageCase, members: readonly string[]): DiscussionFrame {
+  const { event, ref, role, view, installation } = item;
+  const { id, name } = event.from;
+  const before = (view.discussion?.frame.persons ?? []).filter((person) => person.id !== id);
+  return {
+    roster: members.flatMap((botId) => {
+      const own = parts.installations.ofBot(botId, installation);
+      return own ? [{ botId, name: parts.installations.botName(botId), installationId: own.id }] : [];
+    }),
+    persons: [...before, { id, name, role }],
+    audience: audienceOf(ref),
+    ref,
+    nativeReplyTo: nativeReplyTo(item),
+  };
+}
+
+/** Questions of the member that the person passed over (SPEC C4). */
+function withMovedOn(item: MessageCase, wake: Wake): Wake {
+  const { mail } = wake;
+  if (mail?.body.type !== "discussion") return wake;
+  const prompts = item.view.openCards
+    .filter((card) => card.botId === wake.botId && !card.skipped && card.allowed.includes(item.event.from.id))
+    .flatMap(({ spec }) =>
+      spec.kind === "widget" ? [spec.widget.prompt] : spec.kind === "secret" ? [spec.secret.label] : [],
+    );
+  return prompts.length > 0 ? { ...wake, mail: { ...mail, body: { ...mail.body, movedOnFrom: prompts } } } : wake;
+}
