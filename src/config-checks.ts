@@ -145,13 +145,25 @@ export function checkBots(config: Pick<Config, "bots">): Problem[] {
     ],
     [["discord", "token"], "each bot needs its own Discord application", (bot) => bot.discord?.token],
   ];
-  return parts.flatMap(([path, advice, pick]) => {
+  const shared = parts.flatMap(([path, advice, pick]) => {
     const values = config.bots.map(pick);
     return values.flatMap((value, index) => {
       const first = values.indexOf(value);
       if (value === undefined || first === index) return [];
       return [{ path: ["bots", index, ...path], text: `is the same as that of bots[${first}]; ${advice}` }];
     });
+  });
+  return [...shared, ...checkPersonas(config.bots)];
+}
+
+/** A persona needs a bot with an app of its own to speak through. */
+function checkPersonas(bots: readonly BotConfig[]): Problem[] {
+  const hosts = bots.filter((bot) => bot.slack && bot.slack.personaOf === undefined).map((bot) => bot.id);
+  return bots.flatMap((bot, index) => {
+    const host = bot.slack?.personaOf;
+    if (host === undefined || hosts.includes(host)) return [];
+    const known = hosts.length > 0 ? `Use one of: ${hosts.join(", ")}` : "Give one of the bots a Slack app first";
+    return [{ path: ["bots", index, "slack", "personaOf"], text: `${host} is no bot with a Slack app. ${known}` }];
   });
 }
 

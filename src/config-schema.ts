@@ -90,6 +90,8 @@ const provider = block({
   path: ["baseURL"],
 });
 
+const PERSONA_KEYS: ReadonlySet<string> = new Set(["personaOf", "icon"]);
+
 const slackBot = block({
   botToken: filled("the bot token (xoxb-…)")
     .refine((value) => !value.startsWith("xapp-"), {
@@ -104,14 +106,28 @@ const slackBot = block({
   signingSecret: filled("the app's signing secret").optional(),
   clientId: id("the app's client id").optional(),
   clientSecret: filled("the app's client secret").optional(),
+  personaOf: id("the id of the bot whose Slack app this bot speaks through").optional(),
+  icon: filled("a picture: an https:// address or an emoji as :name:")
+    .regex(/^(https:\/\/\S+|:[a-z0-9_+'-]+:)$/, {
+      error: "expected a picture: an https:// address or an emoji as :name:",
+    })
+    .optional(),
 })
-  .refine((slack) => slack.appToken !== undefined || slack.signingSecret !== undefined, {
-    error: "needs appToken (Socket Mode) or signingSecret (HTTP)",
+  .refine((slack) => slack.personaOf === undefined || Object.keys(slack).every((key) => PERSONA_KEYS.has(key)), {
+    error: "has personaOf and keys of an own app. A persona has no tokens: it speaks through the other bot's app",
   })
+  .refine((slack) => slack.icon === undefined || slack.personaOf !== undefined, {
+    error: "is for personas only. A bot with its own Slack app gets its picture there",
+    path: ["icon"],
+  })
+  .refine(
+    (slack) => slack.personaOf !== undefined || slack.appToken !== undefined || slack.signingSecret !== undefined,
+    { error: "needs appToken (Socket Mode) or signingSecret (HTTP)" },
+  )
   .refine((slack) => (slack.clientId === undefined) === (slack.clientSecret === undefined), {
     error: "needs both clientId and clientSecret for Add to Slack, or neither",
   })
-  .refine((slack) => slack.botToken !== undefined || slack.clientId !== undefined, {
+  .refine((slack) => slack.personaOf !== undefined || slack.botToken !== undefined || slack.clientId !== undefined, {
     error: "is missing; expected the bot token (xoxb-…)",
     path: ["botToken"],
   });

@@ -3,7 +3,7 @@
  * Every adapter passes test/adapters/adapter-contract. Native ids stay strings the engine only compares.
  */
 
-import type { Installation } from "./bot.ts";
+import type { Installation, Persona } from "./bot.ts";
 import type { BubbleContent } from "./bubble.ts";
 import type { CardOutcome, HostCard } from "./card.ts";
 import type { Clock } from "./clock.ts";
@@ -51,6 +51,8 @@ export interface InstallationFacts {
   readonly workspaceId: string;
   readonly botUserId: string;
   readonly otherIds: readonly string[];
+  /** How the bot shows itself on an app that belongs to another bot (SPEC I1, `personas`). */
+  readonly persona?: Persona;
 }
 
 /** A web route an adapter wants mounted on the shared server. Handlers speak the Fetch API. */

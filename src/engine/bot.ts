@@ -47,4 +47,6 @@ export interface BotHandle {
   readonly botId: string;
   readonly name: string;
   readonly platformIds: readonly string[];
+  /** Its platform ids belong to another bot's app, so that a mention of them means that bot unless this one is named after it. */
+  readonly isPersona?: boolean;
 }

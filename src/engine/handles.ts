@@ -91,6 +91,16 @@ export function opensWithHandle<Bot extends Named>(
   return found && { bot: found.bot, rest: folded.slice(found.sign.length) };
 }
 
+/** The bot whose bare name a text begins with ("Bo, …" without "@"; SPEC I3 allows it for personas only), and the folded rest. */
+export function opensWithName<Bot extends Named>(
+  text: string,
+  bots: readonly Bot[],
+): { readonly bot: Bot; readonly rest: string } | undefined {
+  const folded = fold(text.slice(0, HANDLE_WINDOW)).replace(/^[\s,:;@]+/u, "");
+  const found = findHandle(`@${folded}`, handlesAmong(bots));
+  return found && { bot: found.bot, rest: folded.slice(found.sign.length - 1) };
+}
+
 /** Full name, name without spaces, and the first word when no other bot shares it. */
 function handlesOf(bot: Named, bots: readonly Named[]): readonly string[] {
   const name = fold(bot.name).trim();

@@ -20,6 +20,14 @@ export interface SlackAccountSettings {
   readonly clientSecret?: string | undefined;
 }
 
+/** The block of a bot that speaks through another bot's app (SPEC I1, `personas`). */
+export interface SlackPersonaSettings {
+  /** Id of the bot whose app it is. */
+  readonly personaOf: string;
+  /** An https address or an emoji's short name in colons. */
+  readonly icon?: string | undefined;
+}
+
 /** A bot whose token Slack accepted. */
 export interface SlackBot {
   readonly botId: string;

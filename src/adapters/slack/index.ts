@@ -20,6 +20,7 @@ import { fetchFile } from "./inbound-files.ts";
 import type { IsOurs } from "./inbound-kind.ts";
 import { DELIVER_TIMEOUT_MS, MAX_TEXT_PIECES, POST_PACE } from "./limits.ts";
 import { createInstallRoutes } from "./oauth.ts";
+import { createPersonas, type Personas } from "./personas.ts";
 import { renderDelivery } from "./render.ts";
 import type { SupervisorOptions } from "./supervisor.ts";
 
@@ -35,6 +36,8 @@ export interface SlackSettings {
 
 /** Credentials that no longer work at all; a single missing permission does not stop a bot. */
 const REVOKED = /\(Slack: (?:invalid_auth|not_authed|token_revoked|token_expired|account_inactive)\)/;
+
+const personaSchema = z.object({ personaOf: z.string().min(1), icon: z.string().optional() });
 
 const accountSchema = z.object({
   botToken: z.string().min(1).optional(),
@@ -92,6 +95,10 @@ class SlackAdapter {
   /** Every id by which Slack may name a bot of ours. */
   readonly #ours = new Set<string>();
   readonly #rejected = new Map<string, string>();
+  readonly #personas: Personas = createPersonas({
+    signedIn: () => [...this.#bots.values()].filter((bot) => !bot.persona),
+    admit: (bot) => this.#admit(bot),
+  });
   #limits: OutboundLimits | undefined;
   #takesEvents = false;
   #installs = false;
@@ -104,6 +111,8 @@ class SlackAdapter {
 
   async start(account: AdapterAccount, context: AdapterContext): Promise<void> {
     this.#limits ??= createOutboundLimits(POST_PACE, context.clock);
+    const persona = personaSchema.safeParse(account.settings);
+    if (persona.success) return this.#personas.add(account, persona.data, context);
     const parsed = accountSchema.safeParse(account.settings);
     if (!parsed.success) {
       this.#rejected.set(
@@ -128,7 +137,7 @@ class SlackAdapter {
       context,
       apiUrl: this.#settings.apiUrl,
       isOurs: this.#isOurs,
-      onReady: (bot) => this.#admit(bot),
+      onReady: (bot) => this.#welcome(bot),
       ...(this.#settings.supervision === undefined ? {} : { supervision: this.#settings.supervision }),
       ...(this.#settings.catchUp === undefined ? {} : { catchUp: this.#settings.catchUp }),
     });
@@ -146,7 +155,8 @@ class SlackAdapter {
 
   health() {
     const rejected = [...this.#rejected].map(([botId, remedy]) => ({ botId, state: "failed" as const, remedy }));
-    return [...[...this.#connections.values()].map((connection) => connection.health()), ...rejected];
+    const own = [...[...this.#connections.values()].map((connection) => connection.health()), ...rejected];
+    return [...own, ...this.#personas.health(own)];
   }
 
   /** The connected bot of an installation; throws a DeliveryError when there is none. */
@@ -163,17 +173,29 @@ class SlackAdapter {
   /** Runs calls for a bot. Every failure becomes a DeliveryError; one that shows bad credentials marks the bot, so that health says it. */
   async sending<T>(installationId: string, task: (parts: SendParts) => Promise<T>): Promise<T> {
     const bot = this.bot(installationId);
+    const carrier = this.#carrierOf(bot);
     const limits = this.#limits;
     if (!limits) throw new DeliveryError("wait", "The Slack adapter has not started.", { waitMs: 1000 });
     try {
       const result = await task({ bot, limits });
-      this.#connections.get(bot.botId)?.worked(installationId);
+      carrier.connection?.worked(carrier.installationId);
       return result;
     } catch (error) {
       const failure = toDeliveryError(error);
-      if (REVOKED.test(failure.message)) this.#connections.get(bot.botId)?.fail(installationId, failure.message);
+      if (REVOKED.test(failure.message)) carrier.connection?.fail(carrier.installationId, failure.message);
       throw failure;
     }
+  }
+
+  /** Whose connection and installation a bot's calls are made with: its own, or those of the app it speaks through. */
+  #carrierOf({ botId, self }: SlackBot): { connection: SlackConnection | undefined; installationId: string } {
+    const carrierId = this.#personas.hostOf(botId) ?? botId;
+    const same = (one: SlackBot) => one.botId === carrierId && one.self.workspaceId === self.workspaceId;
+    const carrier = [...this.#bots.values()].find(same);
+    return {
+      connection: this.#connections.get(carrierId),
+      installationId: (carrier?.self ?? self).installationId,
+    };
   }
 
   /** A file of a person; a bot that is not connected yet is asked again later. */
@@ -189,6 +211,15 @@ class SlackAdapter {
 
   readonly #isOurs: IsOurs = ({ user, bot, app }) =>
     [user, bot, app].some((id) => id !== undefined && this.#ours.has(id));
+
+  /** A bot that has signed in, and after it the bots that speak through its app. */
+  #welcome(bot: SlackBot): void {
+    this.#admit(bot);
+    void this.#personas.hostReady(bot).catch((error: unknown) => {
+      const { host, text } = { host: bot.botId, text: error instanceof Error ? error.message : String(error) };
+      bot.log.error({ host, error: text }, "personas of a slack app could not be set up");
+    });
+  }
 
   #admit(bot: SlackBot): void {
     const { installationId, botUserId, slackBotId, appId } = bot.self;

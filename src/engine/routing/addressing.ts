@@ -5,7 +5,7 @@
 
 import type { BotHandle } from "../bot.ts";
 import type { AddressFindings } from "../group/speakers.ts";
-import { type NamedBot, namedInText, namesEveryone } from "../handles.ts";
+import { type NamedBot, namedInText, namesEveryone, opensWithHandle, opensWithName } from "../handles.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { Installations } from "./installations.ts";
@@ -47,12 +47,22 @@ export function addressingOf(
 
 /** Bots to wake, in order of being named. Empty = silence. */
 export function addressedBots(input: AddressingInput): readonly string[] {
-  if (input.direct) return [input.receiver.botId];
+  if (input.direct) return [directBot(input)];
   if (opensWithPeople(input)) return [];
   const named = namedBots(input);
   if (named.length > 0) return named;
   const addressesOthers = liveMentions(input.event).length > 0 || input.event.everyone;
   return addressesOthers || input.event.from.kind === "bot" ? [] : unnamed(input);
+}
+
+/** A direct conversation with an app that personas share is with the one called, else with the only one taking part, else with the app's own bot. */
+function directBot(input: AddressingInput): string {
+  const { receiver, bots, takingPart } = input;
+  const personas = bots.filter((bot) => bot.isPersona);
+  if (personas.length === 0) return receiver.botId;
+  const called = opensWithHandle(input.event.text, personas)?.bot ?? calledPersona(input.event.text, personas);
+  const [only, ...more] = bots.filter((bot) => takingPart.includes(bot.botId));
+  return (called ?? (more.length === 0 ? only : undefined) ?? receiver).botId;
 }
 
 /** What a Group selects its speakers by (SPEC G2); mass pings count there. */
@@ -102,14 +112,34 @@ function unnamed(input: AddressingInput): readonly string[] {
 export function namedBots(input: AddressingInput): readonly string[] {
   const found: NamedBot[] = [];
   for (const mention of liveMentions(input.event)) {
-    for (const bot of input.bots) if (isMentioned(bot, mention)) found.push({ botId: bot.botId, at: mention.start });
+    for (const bot of mentionedBots(input, mention)) found.push({ botId: bot.botId, at: mention.start });
   }
   const { text, quoted, mentions } = input.event;
   found.push(...namedInText(text, [...quoted, ...mentions], input.bots));
-  if (input.event.namesBot && !found.some((item) => item.botId === input.receiver.botId)) {
+  const personas = input.bots.filter((bot) => bot.isPersona);
+  const called = quoted.some(({ start }) => start === 0) ? undefined : calledPersona(text, personas);
+  if (called) found.push({ botId: called.botId, at: 0 });
+  const meant = [...personas, input.receiver].map((bot) => bot.botId);
+  if (input.event.namesBot && !found.some((item) => meant.includes(item.botId))) {
     found.push({ botId: input.receiver.botId, at: Number.MAX_SAFE_INTEGER });
   }
   return [...new Set(found.sort((a, b) => a.at - b.at).map((item) => item.botId))];
+}
+
+/** Whom a mention means: where personas share the app, the one called right after it ("@Parley Bo, …"), else the app's own bot. */
+function mentionedBots(input: AddressingInput, mention: Mention): readonly BotHandle[] {
+  const matched = input.bots.filter((bot) => isMentioned(bot, mention));
+  const personas = matched.filter((bot) => bot.isPersona);
+  if (personas.length === 0) return matched;
+  const after = input.event.text.slice(mention.end);
+  const called = opensWithHandle(after.trimStart(), personas)?.bot ?? calledPersona(after, personas);
+  return called ? [called] : matched.filter((bot) => !bot.isPersona);
+}
+
+/** The persona a text opens with, as people call one another: "Bo, …", "Bo: …", or the name alone. */
+function calledPersona(text: string, personas: readonly BotHandle[]): BotHandle | undefined {
+  const opening = opensWithName(text, personas);
+  return opening && /^\s?(?:[,:，：、]|$)/u.test(opening.rest) ? opening.bot : undefined;
 }
 
 function isMentioned(bot: BotHandle, mention: Mention): boolean {

@@ -4,7 +4,7 @@
  */
 
 import type { BotHandle } from "../bot.ts";
-import { fold, opensWithHandle } from "../handles.ts";
+import { fold, opensWithHandle, opensWithName } from "../handles.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
 
 /** A command people can type. */
@@ -37,8 +37,10 @@ export function readCommand(
   if (second || (mention && !mentioned)) return undefined;
   const words = textWithout(mention, event.text).trim();
   if (words.length > LONGEST) return undefined;
-  const handle = mentioned ? undefined : opensWithHandle(words, bots);
-  const bot = mentioned ?? handle?.bot;
+  const sharing =
+    mentioned && bots.filter((bot) => bot.isPersona && bot.platformIds.includes(mention?.platformId ?? ""));
+  const handle = sharing ? opensWithName(words, sharing) : opensWithHandle(words, bots);
+  const bot = handle?.bot ?? mentioned;
   const said = fold(handle?.rest ?? words).replace(bot ? /^[\s,:;]+/u : "", "");
   const match = /^(!?)(?:(stop|new|status|memory|help|group)|group (on|off|all|mention))[\s.!。]*$/u.exec(said);
   const choice = GROUP_CHOICES.find((name) => name === match?.[3]);

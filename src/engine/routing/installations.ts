@@ -44,7 +44,10 @@ export function createInstallations(): Installations {
     },
     get: (id) => byId.get(id),
     ofBot: (botId, other) => beside(other).find((item) => item.botId === botId),
-    handleOf: (item) => ({ botId: item.botId, name: names.get(item.botId) ?? item.botId, platformIds: idsOf(item) }),
+    handleOf: (item) => ({
+      ...{ botId: item.botId, name: names.get(item.botId) ?? item.botId, platformIds: idsOf(item) },
+      ...(item.persona ? { isPersona: true } : {}),
+    }),
     isOurs: (person, other) => beside(other).some((item) => idsOf(item).includes(person.platformId)),
     botOfPlatformId: (id, other) => beside(other).find((item) => idsOf(item).includes(id))?.botId,
     botsOfPlatformId: (id, other) => beside(other).flatMap((item) => (idsOf(item).includes(id) ? [item.botId] : [])),

@@ -8,6 +8,7 @@ import { audienceOf } from "../conversation.ts";
 import { DiscussionMovedError } from "../errors.ts";
 import type { FileRef } from "../file-ref.ts";
 import { repeated } from "../group/repeated.ts";
+import { opensWithName } from "../handles.ts";
 import type { InboundFile, Reception } from "../inbound-event.ts";
 import type { NewMail, PendingFile, TakeIn, TakeInResult } from "../store/store.ts";
 import { addressedBots, addressingOf } from "./addressing.ts";
@@ -205,7 +206,8 @@ function plainWords(item: MessageCase, botId: string): string {
     if (!bot?.platformIds.includes(mention.platformId)) return "";
     text = text.slice(0, mention.start) + text.slice(mention.end);
   }
-  return text;
+  const sign = bot?.isPersona ? text.search(/[,:，：、]/u) : -1;
+  return bot && sign > 0 && opensWithName(text.slice(0, sign), [bot]) ? text.slice(sign + 1) : text;
 }
 
 function promptOf(card: Card): string[] {

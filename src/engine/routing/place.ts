@@ -50,9 +50,10 @@ export function replyModeOf(parts: RouterParts, ref: ConversationRef): "thread" 
   return parts.settings.replies[ref.platform] ?? "channel";
 }
 
-/** Handles of our bots known to be here, the receiver first. */
+/** Handles of our bots known to be here, the receiver first; personas are wherever the app is that they share. */
 export function botsHere(view: PlaceView, installation: Installation, known: Installations): readonly BotHandle[] {
-  const ids = new Set([installation.botId, ...view.bots.map((item) => item.bot.id)]);
+  const sharing = known.botsOfPlatformId(installation.botUserId, installation);
+  const ids = new Set([installation.botId, ...view.bots.map((item) => item.bot.id), ...sharing]);
   return [...ids].flatMap((botId) => {
     const own = botId === installation.botId ? installation : known.ofBot(botId, installation);
     return own ? [known.handleOf(own)] : [];

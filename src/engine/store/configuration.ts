@@ -38,10 +38,11 @@ WITH account AS (
   INSERT INTO "Account" ("id", "botId", "platform", "appId") VALUES ($1, $2, $3, $4)
   ON CONFLICT ("platform", "appId", "botId") DO UPDATE SET "appId" = excluded."appId" RETURNING *
 ), saved AS (
-  INSERT INTO "Installation" ("id", "accountId", "workspaceId", "orgId", "botUserId", "otherIds", "credentialRef")
-  SELECT $5, account."id", $6, $7, $8, $9::text[], $10 FROM account
+  INSERT INTO "Installation" ("id", "accountId", "workspaceId", "orgId", "botUserId", "otherIds", "credentialRef", "persona")
+  SELECT $5, account."id", $6, $7, $8, $9::text[], $10, $11::jsonb FROM account
   ON CONFLICT ("accountId", "workspaceId") DO UPDATE SET
-    "orgId" = excluded."orgId", "botUserId" = excluded."botUserId", "otherIds" = excluded."otherIds", "credentialRef" = excluded."credentialRef"
+    "orgId" = excluded."orgId", "botUserId" = excluded."botUserId", "otherIds" = excluded."otherIds",
+    "credentialRef" = excluded."credentialRef", "persona" = excluded."persona"
   RETURNING *
 )
 SELECT saved.*, account."botId", account."platform", account."appId" FROM saved, account`;
@@ -68,6 +69,7 @@ export function createConfigurationOperations({ prisma, query }: Database): Conf
       const [row] = await query<InstallationRow>(upsertInstallation, [
         ...[randomUUID(), seed.botId, seed.platform, seed.appId],
         ...[randomUUID(), seed.workspaceId, orgId, seed.botUserId, seed.otherIds, seed.credentialRef],
+        seed.persona ? toJson(seed.persona) : null,
       ]);
       return installationOf(row as InstallationRow);
     },

@@ -1,6 +1,6 @@
 /** What intake operations of the store take and give (SPEC T1): part of the store contract, split for reading. */
 
-import type { Bot, Installation } from "../bot.ts";
+import type { Bot, Installation, Persona } from "../bot.ts";
 import type { Card, CardAnswer, CardState } from "../card.ts";
 import type { Channel, ChannelSettings, Conversation, ConversationRef, ReplyMode } from "../conversation.ts";
 import type { Discussion, DiscussionMove } from "../discussion.ts";
@@ -26,6 +26,7 @@ export interface InstallationSeed {
   readonly workspaceId: string;
   readonly botUserId: string;
   readonly otherIds: readonly string[];
+  readonly persona?: Persona;
   readonly credentialRef: string;
 }
 
