@@ -4,7 +4,7 @@
  */
 
 import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { WireChannel } from "../wire.ts";
 import { AttachButton, AttachedFiles } from "./attachments.tsx";
 import { SendIcon } from "./icons.tsx";
@@ -113,7 +113,7 @@ function useDraft(channelId: string) {
     if (next) sessionStorage.setItem(key, next);
     else sessionStorage.removeItem(key);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (matchMedia("(pointer: fine)").matches) document.getElementById("composer")?.focus();
   }, []);
   return { text, set };

@@ -1,7 +1,7 @@
 /** A modal dialog on the browser's own element: focus stays inside, Escape closes, focus returns. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { WireBot } from "../wire.ts";
 import { ApiError } from "./api.ts";
 import { Avatar } from "./avatar.tsx";
@@ -20,7 +20,7 @@ interface DialogProps {
 export function Dialog({ title, children, onClose, action, onAction }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const [error, setError] = useState("");
-  useEffect(() => element.current?.showModal(), []);
+  useLayoutEffect(() => element.current?.showModal(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
     setError("");

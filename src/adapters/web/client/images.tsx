@@ -1,6 +1,6 @@
 /** Pictures of a post as a grid, and one of them full-screen: arrows move, Escape closes, the description stands below. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { WireFile } from "../wire.ts";
 import { BackIcon, CloseIcon, DownloadIcon, ForwardIcon } from "./icons.tsx";
 
@@ -36,7 +36,7 @@ function FullScreen(props: { images: readonly WireFile[]; start: number; onClose
   const element = useRef<HTMLDialogElement>(null);
   const [index, setIndex] = useState(props.start);
   const image = images[index];
-  useEffect(() => element.current?.showModal(), []);
+  useLayoutEffect(() => element.current?.showModal(), []);
   const move = (by: number) => setIndex((index + by + images.length) % images.length);
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "ArrowRight") move(1);

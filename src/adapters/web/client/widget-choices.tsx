@@ -1,6 +1,6 @@
 /** The ways to choose: buttons, a list, a menu, check boxes, or one's own words. Each is a plain form control with its label. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { WireContent } from "../wire.ts";
 
 type Options = Extract<WireContent, { type: "widget" }>["widget"]["options"];
@@ -104,8 +104,8 @@ export function CustomAnswer({ seq, onAnswer }: { seq: number; onAnswer: (text: 
   const [open, setOpen] = useState(false);
   const [text, setText] = useState("");
   const field = useRef<HTMLInputElement>(null);
-  // The person has just pressed "Other…" to type here.
-  useEffect(() => field.current?.focus(), [open]);
+  // The person has just pressed "Other…" to type here: before the next drawing, or the first keys go nowhere.
+  useLayoutEffect(() => field.current?.focus(), [open]);
   if (!open) {
     return (
       <button type="button" class="choice other" onClick={() => setOpen(true)}>
