@@ -23,6 +23,12 @@ export function printManifest(line: CommandLine, botId: string, choice: Manifest
       `There is no bot ${botId}. Known here: ${config.bots.map((known) => known.id).join(", ")}. Add one with: npx parley bot add`,
     );
   }
+  if (bot.slack?.personaOf !== undefined) {
+    const host = bot.slack.personaOf;
+    throw new ConfigError(
+      `${bot.id} speaks through the Slack app of ${host}. Its manifest: npx parley manifest ${host}`,
+    );
+  }
   const request = toRequest(bot, choice, config);
   const manifest = slack.manifest?.(request);
   if (manifest === undefined) throw new ConfigError("This platform has no app descriptions.");

@@ -5,6 +5,7 @@ import { findChromium, NO_CHROMIUM } from "../support/browser.ts";
 import { createMemoryKv } from "../support/memory-kv.ts";
 import { log, openStage, type Stage, say } from "../support/web-stage.ts";
 
+const ADA = { id: "ada", name: "Ada", role: "Research teammate.", model: "demo" };
 const here = findChromium() !== null;
 
 describe.skipIf(!here)(here ? "the playground in Chromium" : `the playground (${NO_CHROMIUM})`, () => {
@@ -46,7 +47,7 @@ describe.skipIf(!here)(here ? "the playground in Chromium" : `the playground (${
   });
 
   test("a chosen answer freezes the question on every page, and a late click is told so privately", async () => {
-    const world = await stage.start();
+    const world = await stage.start({ bots: [ADA] });
     const sam = await stage.visit(world, "Sam");
     const alex = await stage.visit(world, "Alex");
     for (const page of [sam, alex]) await page.getByRole("link", { name: "general" }).click();
@@ -149,8 +150,8 @@ describe.skipIf(!here)(here ? "the playground in Chromium" : `the playground (${
     await page.getByText("You said: here again").waitFor();
   });
 
-  test("who writes in a channel without naming the bot is told once how to", async () => {
-    const world = await stage.start();
+  test("who writes in a channel of one bot without naming it is told once how to", async () => {
+    const world = await stage.start({ bots: [ADA] });
     const page = await stage.visit(world, "Sam");
     await page.getByRole("link", { name: "general" }).click();
     world.onEvent = () => ({ status: "ignored" });
@@ -201,7 +202,8 @@ describe.skipIf(!here)(here ? "the playground in Chromium" : `the playground (${
     const page = await stage.visit(world, "Sam");
     await page.getByRole("button", { name: "New channel" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("Big Plans");
-    await page.getByRole("radio", { name: /Bo/ }).check();
+    await page.getByRole("checkbox", { name: /Bo/ }).check();
+    await page.getByRole("checkbox", { name: /Ada/ }).uncheck();
     await page.getByRole("button", { name: "Create channel" }).click();
     await page.getByRole("heading", { name: "big-plans", exact: true }).waitFor();
     await page.getByRole("textbox", { name: /^Message/ }).pressSequentially("@b");

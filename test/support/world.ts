@@ -35,6 +35,8 @@ export interface WorldOptions {
   readonly bots?: readonly string[];
   /** Default: Alice and Bob. */
   readonly people?: readonly string[];
+  /** Bots that speak through another bot's app, by name. */
+  readonly personas?: Readonly<Record<string, string>>;
   /** Laid over the settings file, block by block. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly botSettings?: Readonly<Record<string, unknown>>;
@@ -159,16 +161,18 @@ function castOf(slack: Slack): Cast {
 }
 
 function settingsFor(options: WorldOptions, slack: Slack, llm: Llm): object {
-  const { settings = {}, bots = ["Ada"], botSettings = {} } = options;
+  const { settings = {}, bots = ["Ada"], personas = {}, botSettings = {} } = options;
   const base: Record<string, unknown> = {
     model: "local/ada",
     providers: { local: { kind: "openai-compatible", baseURL: llm.openaiUrl, apiKey: "any", contextWindow: 128_000 } },
-    bots: bots.map((name) => ({
+    bots: [...bots, ...Object.keys(personas)].map((name) => ({
       id: idOf(name),
       name,
       role: `${name} helps the team of this test.`,
       model: `local/${idOf(name)}`,
-      slack: credentialsOf(slack.workspace.apps.find((app) => app.name === name)),
+      slack: personas[name]
+        ? { personaOf: idOf(personas[name]), icon: ":owl:" }
+        : credentialsOf(slack.workspace.apps.find((app) => app.name === name)),
       ...botSettings,
     })),
     slack: { apiUrl: slack.apiUrl },

@@ -46,6 +46,9 @@ export const setup = {
     readonly settings: unknown;
     readonly apiUrl: string;
   }): Promise<readonly SlackFinding[]> {
+    const { personaOf } = toFields(bot.settings);
+    if (typeof personaOf === "string")
+      return [{ state: "ok", what: `speaks through the Slack app of ${personaOf} (scope chat:write.customize)` }];
     const parsed = tokensSchema.safeParse(bot.settings);
     const tokens: Tokens = parsed.success ? parsed.data : {};
     const { botToken, appToken, clientId, clientSecret } = tokens;

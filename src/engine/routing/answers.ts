@@ -3,6 +3,7 @@
  * mail with it; whoever comes late, or is not meant, gets a reason. Shares no queue with turns, so a click is answered at once.
  */
 
+import type { Installation } from "../bot.ts";
 import type { Card, CardAnswer } from "../card.ts";
 import { checkAnswer, mayAnswer } from "../card.ts";
 import { untrustedName } from "../context/untrusted.ts";
@@ -82,13 +83,18 @@ export async function typedAnswer(
   );
 }
 
-/** The bot of the card must be the one whose control was used, in the place where the card stands. */
+/** The bot of the card must be the one whose control was used, or a persona of the same app, in the place where the card stands. */
 function belongsHere(parts: RouterParts, card: Card, event: CardEvent): boolean {
-  const installation = parts.installations.get(event.installationId);
   const { platform, workspaceId, channelId } = event.conversation;
   const base = `${platform}:${workspaceId}:${channelId}`;
   const samePlace = card.conversationKey === base || card.conversationKey.startsWith(`${base}:`);
-  return installation?.botId === card.botId && samePlace;
+  return samePlace && controlInstallation(parts, card, event) !== undefined;
+}
+
+function controlInstallation(parts: RouterParts, card: Card, event: CardEvent): Installation | undefined {
+  const used = parts.installations.get(event.installationId);
+  const own = used && parts.installations.ofBot(card.botId, used);
+  return own?.botUserId === used?.botUserId ? own : undefined;
 }
 
 function refOf(card: Card, clicked: ConversationRef): ConversationRef {
@@ -194,7 +200,7 @@ function intake(parts: RouterParts, item: CardCase, settled: Settled): TakeIn {
     conversationKey: card.conversationKey,
     person: event.from,
     ...(settled.entry ? { entry: entryOf(item, settled.entry) } : {}),
-    wake: settled.body ? [wakeOf(item, settled.body, audience)] : [],
+    wake: settled.body ? [wakeOf(parts, item, settled.body, audience)] : [],
     ...settled.more,
     card: {
       cardId: card.id,
@@ -208,11 +214,14 @@ function intake(parts: RouterParts, item: CardCase, settled: Settled): TakeIn {
   };
 }
 
-function wakeOf({ card, event }: CardCase, body: MailBody, audience: string): Wake {
+/** The answer goes to the bot that asked by its own account, though a persona's click and a typed answer may come in by another one's. */
+function wakeOf(parts: RouterParts, { card, event }: CardCase, body: MailBody, audience: string): Wake {
   const { id: authorId, name: authorName } = event.from;
-  const route = `${card.conversationKey}|${event.installationId}`;
+  const used = parts.installations.get(event.installationId);
+  const installationId = (used && parts.installations.ofBot(card.botId, used)?.id) ?? event.installationId;
+  const route = `${card.conversationKey}|${installationId}`;
   const mail = { kind: "person" as const, body, authorId, authorName, route, audience, hops: 0, orderAt: event.at };
-  return { botId: card.botId, installationId: event.installationId, mail };
+  return { botId: card.botId, installationId, mail };
 }
 
 function entryOf(item: CardCase, entry: NonNullable<Settled["entry"]>): NewEntry {

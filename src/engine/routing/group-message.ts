@@ -33,7 +33,10 @@ export function groupHere(
   const { ref, view, installation } = item;
   // A copy that came late for one bot joins the discussion that is going on, or wakes that bot alone.
   if (ref.kind === "direct" || (item.onlyBot && !view.discussion)) return undefined;
-  const present = [...(view.channel?.members ?? []), installation.botId];
+  const present = parts.installations.withPersonas(
+    [...(view.channel?.members ?? []), installation.botId],
+    installation,
+  );
   const joined = [...new Set(present)].filter((botId) => item.bots.some((bot) => bot.botId === botId));
   const group = parts.membership.groupOf(ref, joined, view.channel);
   if (group) return { group, asksForGroup: false };

@@ -18,6 +18,8 @@ export interface Installations {
   botOfPlatformId(platformId: string, beside: Pick<Installation, "platform" | "workspaceId">): string | undefined;
   /** Several where bots show themselves as personas of one platform app. */
   botsOfPlatformId(platformId: string, beside: Pick<Installation, "platform" | "workspaceId">): readonly string[];
+  /** The bots, and the personas that speak through their apps: where the app is, they are. */
+  withPersonas(botIds: readonly string[], beside: Pick<Installation, "platform" | "workspaceId">): readonly string[];
   botName(botId: string): string;
   /** The configured order of bots, by which Groups speak (SPEC G4); bots that are not listed come last. */
   setOrder(botIds: readonly string[]): void;
@@ -51,6 +53,11 @@ export function createInstallations(): Installations {
     isOurs: (person, other) => beside(other).some((item) => idsOf(item).includes(person.platformId)),
     botOfPlatformId: (id, other) => beside(other).find((item) => idsOf(item).includes(id))?.botId,
     botsOfPlatformId: (id, other) => beside(other).flatMap((item) => (idsOf(item).includes(id) ? [item.botId] : [])),
+    withPersonas: (botIds, other) => {
+      const apps = beside(other).filter((item) => botIds.includes(item.botId));
+      const sharing = beside(other).filter((item) => apps.some((app) => app.botUserId === item.botUserId));
+      return [...new Set([...botIds, ...sharing.map((item) => item.botId)])];
+    },
     botName: (botId) => names.get(botId) ?? botId,
     setOrder(botIds) {
       order = botIds;

@@ -200,7 +200,8 @@ async function leave(
 }
 
 function membersOf({ installations }: MembershipParts, channel: Channel): readonly string[] {
-  return channel.members.filter((botId) => installations.ofBot(botId, channel));
+  const known = channel.members.filter((botId) => installations.ofBot(botId, channel));
+  return installations.withPersonas(known, channel);
 }
 
 /** Posts first and notes it then: after a crash between the two the same card is not posted again. */
