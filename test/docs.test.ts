@@ -40,7 +40,7 @@ test("parley.example.yaml loads with the variables of .env.example", async () =>
   const env = Object.fromEntries(variables.map((name) => [name, values[name] ?? `value of ${name}`]));
   const config = loadConfig({ argv: ["--config", join(root, "parley.example.yaml")], env, cwd });
   rmSync(cwd, { recursive: true });
-  expect(config.bots.map((bot) => bot.id)).toEqual(["ada", "bo"]);
+  expect(config.bots.map((bot) => bot.id)).toEqual(["ada", "bo", "cy"]);
 });
 
 test("a copy of .env.example changes nothing until it is filled in", async () => {
