@@ -147,8 +147,12 @@ function toProblems(issue: z.core.$ZodIssue, reading: Reading): { path: KeyPath;
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ path: [...path, key], text: `is not a known setting.${suggestKey(key, path)}` }));
   }
-  // The unset variable was reported already; that the key is therefore missing is no second problem.
-  const causedByUnset = [...reading.missing.keys()].some((key) => key === toPath(path));
+  // The unset variable was reported already; that the key, or the block's proof, is therefore missing is no second problem.
+  const place = toPath(path);
+  const isRule = issue.code === "custom";
+  const causedByUnset = [...reading.missing.keys()].some(
+    (key) => key === place || (isRule && key.startsWith(`${place}.`)),
+  );
   return causedByUnset ? [] : [{ path, text: issue.message }];
 }
 

@@ -4,6 +4,7 @@
  * callbacks and one-time forms carry their own proof. Errors never show internals.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import type { AdapterRoute, Log } from "./engine/index.ts";
@@ -31,12 +32,13 @@ export interface WebServer {
 
 /** Listens; rejects when the port is taken, with the fix in words. */
 export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
-  const app = createApp(parts);
+  const inFlight = new Set<Promise<unknown>>();
+  const app = createApp(parts, inFlight);
   return new Promise((resolve, reject) => {
     const server = serve({ fetch: app.fetch, hostname: parts.host, port: parts.port }, (address) => {
       server.off("error", reject);
       server.on("error", (error) => parts.log.warn({ error: error.message }, "web server error"));
-      resolve({ port: address.port, close: () => close(server) });
+      resolve({ port: address.port, close: () => close(server, inFlight) });
     });
     server.once("error", reject);
   });
@@ -44,14 +46,21 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
 
 type Server = ReturnType<typeof serve>;
 
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    if ("closeAllConnections" in server) server.closeAllConnections();
-  });
+/** How long requests that are being worked on may take when the server closes, ms; open streams are cut at once after them. */
+const FINISH_MS = 2_000;
+
+/** Requests under way are finished first: what they use is closed after the server. */
+async function close(server: Server, inFlight: ReadonlySet<Promise<unknown>>): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const late = new AbortController();
+  const patience = delay(FINISH_MS, undefined, { signal: late.signal }).catch(() => undefined);
+  await Promise.race([Promise.allSettled(inFlight), patience]);
+  late.abort();
+  if ("closeAllConnections" in server) server.closeAllConnections();
+  await closed;
 }
 
-function createApp(parts: WebServerParts): Hono {
+function createApp(parts: WebServerParts, inFlight: Set<Promise<unknown>>): Hono {
   const app = new Hono();
   app.get("/healthz", async (context) => {
     const health = await parts.health();
@@ -67,7 +76,11 @@ function createApp(parts: WebServerParts): Hono {
     const page = await parts.metrics();
     return context.body(page.body, 200, { "content-type": page.contentType });
   });
-  app.all("*", (context) => dispatch(parts, context.req.raw));
+  app.all("*", (context) => {
+    const work = dispatch(parts, context.req.raw);
+    inFlight.add(work);
+    return work.finally(() => inFlight.delete(work));
+  });
   app.onError((error) => failed(parts.log, "", error));
   return app;
 }
@@ -103,7 +116,9 @@ async function handle(
   if (Number(request.headers.get("content-length") ?? 0) > route.maxBody) return tooLarge();
   const limited = limitBody(request, route.maxBody);
   try {
-    return await route.handle(limited.request, parameters);
+    const response = await route.handle(limited.request, parameters);
+    // A handler may have taken the cut-off body for a broken one.
+    return limited.isExceeded() ? tooLarge() : response;
   } catch (error) {
     if (limited.isExceeded()) return tooLarge();
     return failed(parts.log, route.path, error);

@@ -116,6 +116,13 @@ describe("the environment", () => {
     );
   });
 
+  test("an unset variable is the only problem told of its block", () => {
+    const yaml = `${ADA}    slack:\n      botToken: xoxb-1\n      appToken: "\${ADA_SLACK_APP_TOKEN}"\n    model: demo\n`;
+    const text = problemsOf(() => loadText(yaml));
+    expect(text).toContain("the environment variable ADA_SLACK_APP_TOKEN is not set");
+    expect(text).not.toContain("needs appToken");
+  });
+
   test("an unset variable where nothing is needed counts as nothing", () => {
     const config = loadText('web: { password: "${NOPE}" }\nstorage: { databaseUrl: "${NOPE}", redisUrl: "${NOPE}" }');
     expect(config.web.password).toBe("");
@@ -177,6 +184,24 @@ describe("mistakes in the file", () => {
   test("a Slack bot needs one of the two ways to be reached", () => {
     expect(problemsOf(() => loadText(`${ADA}    model: demo\n    slack: { botToken: xoxb-1 }\n`))).toContain(
       "needs appToken (Socket Mode) or signingSecret (HTTP)",
+    );
+  });
+
+  test("a persona needs a bot with a Slack app, and has no tokens of its own", () => {
+    const slack = (text: string) => `${ADA}    model: demo\n    slack: ${text}\n`;
+    const own = slack("{ botToken: xoxb-1, appToken: xapp-1 }");
+    const cy = (text: string) => `${own}  - { id: cy, name: Cy, model: demo, slack: ${text} }\n`;
+    expect(loadText(cy('{ personaOf: ada, icon: ":owl:" }')).bots[1]?.slack).toEqual({
+      personaOf: "ada",
+      icon: ":owl:",
+    });
+    expect(problemsOf(() => loadText(cy("{ personaOf: adda }")))).toContain(
+      "adda is no bot with a Slack app. Use one of: ada",
+    );
+    expect(problemsOf(() => loadText(cy("{ personaOf: cy }")))).toContain("cy is no bot with a Slack app");
+    expect(problemsOf(() => loadText(cy("{ personaOf: ada, botToken: xoxb-2 }")))).toContain("A persona has no tokens");
+    expect(problemsOf(() => loadText(cy('{ personaOf: ada, icon: "owl" }')))).toContain(
+      "an https:// address or an emoji",
     );
   });
 

@@ -235,6 +235,15 @@ describe("a body", () => {
     expect(logged).toEqual([]);
   });
 
+  test("that was cut off is refused as too large, though the route took it for a broken one", async () => {
+    const lenient = async (request: Request) => {
+      const text = await request.text().catch(() => "cut off");
+      return new Response(text, { status: 422 });
+    };
+    const port = await start([{ ...echo, handle: lenient }]);
+    expect((await ask(port, "/echo", post(["x".repeat(60), "y".repeat(60)]))).status).toBe(413);
+  });
+
   test("counts bytes, not characters", async () => {
     expect((await ask(await start([echo]), "/echo", post(["👍".repeat(26)]))).status).toBe(413);
   });
@@ -282,6 +291,29 @@ describe("an error in a route", () => {
 test("a port that is taken rejects", async () => {
   const port = await start([]);
   await expect(start([], { port })).rejects.toThrow("EADDRINUSE");
+});
+
+test("closing lets a request finish that is being worked on", async () => {
+  let begin = nothing;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  let finish = nothing;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const handle = async () => {
+    begin();
+    await finished;
+    return new Response("done");
+  };
+  const port = await start([route({ path: "/slow", handle })]);
+  const call = ask(port, "/slow");
+  await begun;
+  const closed = servers.pop()?.close();
+  finish();
+  expect((await call).body).toBe("done");
+  await closed;
 });
 
 test("closing ends open connections", async () => {

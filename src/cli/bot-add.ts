@@ -1,10 +1,10 @@
 /**
- * `parley bot add <name>`: adds a bot to parley.yaml, keeping comments and order. Invariant: the new text is checked as a whole before it replaces
+ * `parley bot add <name>`: adds a bot to parley.yaml, or a platform to one that is there, keeping comments and order. Invariant: the new text is checked as a whole before it replaces
  * the old one, in one rename; a refused bot changes nothing. Tokens never go into the file, only the names of their variables.
  */
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { type Document, isSeq, parseDocument } from "yaml";
+import { type Document, isMap, isSeq, parseDocument } from "yaml";
 import { checkSettingsText, variablesIn } from "../config.ts";
 import { type CommandLine, variableFor } from "./command-line.ts";
 
@@ -25,10 +25,12 @@ export function addBot(line: CommandLine, bot: NewBot): number {
   const file = resolve(line.cwd, line.configFile ?? "parley.yaml");
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   const id = bot.id ?? toId(bot.name);
-  const after = withBot(before, toEntry(id, bot));
+  const entry = toEntry(id, bot);
+  const connected = withPlatforms(before, id, entry);
+  const after = connected ?? withBot(before, entry);
   checkSettingsText(after, file);
   replaceFile(file, after);
-  line.print(`Added ${bot.name} (${id}) to ${file}`);
+  line.print(connected ? `Connected ${id} in ${file}` : `Added ${bot.name} (${id}) to ${file}`);
   const variables = variablesIn(after).filter((name) => !variablesIn(before).includes(name));
   if (variables.length > 0) line.print(`It reads ${variables.join(" and ")}: put them into .env.`);
   if (bot.slack) line.print(`The Slack app is made with: npx parley manifest ${id}`);
@@ -56,6 +58,19 @@ function toEntry(id: string, bot: NewBot): Record<string, unknown> {
     ...(bot.slack === undefined ? {} : { slack: { botToken: variable("SLACK_BOT_TOKEN"), ...proof } }),
     ...(bot.discord ? { discord: { token: variable("DISCORD_TOKEN") } } : {}),
   };
+}
+
+/** The file with the asked-for platforms added to a bot that is in it; undefined when there is no such bot, or nothing asked for that it lacks. */
+function withPlatforms(text: string, id: string, entry: Record<string, unknown>): string | undefined {
+  const document: Document = parseDocument(text);
+  const bots = document.get("bots");
+  if (document.errors.length > 0 || !isSeq(bots)) return undefined;
+  const known = bots.items.find((item) => isMap(item) && String(item.get("id")) === id);
+  if (!isMap(known)) return undefined;
+  // A block whose lines are all commented out counts as absent, as it does when the file is read.
+  const added = ["slack", "discord"].filter((key) => entry[key] !== undefined && !known.get(key));
+  for (const key of added) known.set(key, document.createNode(entry[key]));
+  return added.length > 0 ? document.toString({ lineWidth: 0 }) : undefined;
 }
 
 function withBot(text: string, entry: Record<string, unknown>): string {

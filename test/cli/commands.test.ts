@@ -91,6 +91,22 @@ test("bot add makes the file when there is none", async () => {
   expect(loadConfig({ argv: [], env: {}, cwd }).bots).toMatchObject([{ id: "bo", name: "Bo" }]);
 });
 
+test("bot add gives a bot that is there the platform it lacks, and leaves the rest as it was", async () => {
+  write("parley.yaml", "bots:\n  - id: ada # the first\n    name: Ada\n    role: Counts.\n");
+  const { code, out } = await run(["bot", "add", "Ada", "--slack", "socket"]);
+  expect(code).toBe(0);
+  expect(out).toContain("Connected ada");
+  expect(out).toContain("ADA_SLACK_BOT_TOKEN and ADA_SLACK_APP_TOKEN");
+  expect(read("parley.yaml")).toContain("# the first");
+  const env = { ADA_SLACK_BOT_TOKEN: "xoxb-1", ADA_SLACK_APP_TOKEN: "xapp-1", OPENAI_API_KEY: "k" };
+  const [ada, ...others] = loadConfig({ argv: [], env, cwd }).bots;
+  expect(ada).toMatchObject({ id: "ada", role: "Counts.", slack: { botToken: "xoxb-1", appToken: "xapp-1" } });
+  expect(others).toEqual([]);
+  const before = read("parley.yaml");
+  expect((await run(["bot", "add", "Ada", "--slack", "socket"])).code).toBe(1);
+  expect(read("parley.yaml")).toBe(before);
+});
+
 test("a bot that exists already is refused and the file stays as it was", async () => {
   write("parley.yaml", "bots:\n  - { id: ada, name: Ada }\n");
   const { code, err } = await run(["bot", "add", "Ada"]);

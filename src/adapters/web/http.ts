@@ -28,14 +28,18 @@ export function problem(status: number, error: string): Response {
   return json({ error } satisfies WireError, status);
 }
 
-/** Refuses a request that another website made a visitor's browser send. */
-export function requireSameOrigin(request: Request): void {
+/**
+ * Refuses a request that another website made a visitor's browser send. `opaque`: an origin the browser hides is taken too, for pages that are sent
+ * without a referrer and are proven by something a stranger does not have.
+ */
+export function requireSameOrigin(request: Request, { opaque = false } = {}): void {
   const site = request.headers.get("sec-fetch-site");
   if (site && site !== "same-origin" && site !== "none") {
     throw new HttpProblem(403, "This address takes requests of its own page only.");
   }
   const origin = request.headers.get("origin");
-  if (!site && origin && origin !== "null" && hostOf(origin) !== hostOf(request.url, request.headers.get("host"))) {
+  if (opaque && origin === "null") return;
+  if (!site && origin && hostOf(origin) !== hostOf(request.url, request.headers.get("host"))) {
     throw new HttpProblem(403, "This address takes requests of its own page only.");
   }
 }

@@ -27,7 +27,7 @@ async function showForm(hub: Hub, token: string): Promise<Response> {
 
 async function takeForm(hub: Hub, request: Request, token: string): Promise<Response> {
   try {
-    requireSameOrigin(request);
+    requireSameOrigin(request, { opaque: true });
   } catch (error) {
     if (!(error instanceof HttpProblem)) throw error;
     return page(403, "Not accepted", wordsHtml("Not accepted", error.message));

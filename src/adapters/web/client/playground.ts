@@ -188,12 +188,20 @@ export class Playground {
     this.#set(withSent(this.#model, clientId, answer.post));
     const { status, reason } = answer.reception;
     if (status === "refused") this.aside(channelId, reason ?? "This message was not accepted.");
-    if (status === "ignored") this.#explainMention(channelId);
+    if (status === "ignored") this.#explainSilence(channelId, text);
   }
 
-  /** Said once per channel: why nobody answers. */
-  #explainMention(channelId: string): void {
+  /** Why nobody answers: the bot that is named is not here, or (said once per channel) nobody was named. */
+  #explainSilence(channelId: string, text: string): void {
     const channel = this.#model.channels.find((one) => one.id === channelId);
+    const absent = this.#model.bots.find(
+      (one) => !channel?.bots.includes(one.id) && text.toLowerCase().includes(`@${one.name.toLowerCase()}`),
+    );
+    if (absent && channel?.kind === "channel")
+      return this.aside(
+        channelId,
+        `${absent.name} is not in this channel. Add ${absent.name} in the channel's settings.`,
+      );
     const bot = this.#model.bots.find((one) => one.id === channel?.bots[0]);
     if (!bot || (channel?.bots.length ?? 0) > 1 || channel?.kind !== "channel" || this.#explained.has(channelId))
       return;
