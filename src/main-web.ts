@@ -4,6 +4,8 @@
  * callbacks and one-time forms carry their own proof. Errors never show internals.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
@@ -32,8 +34,8 @@ export interface WebServer {
 
 /** Listens; rejects when the port is taken, with the fix in words. */
 export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
-  const inFlight = new Set<Promise<unknown>>();
-  const app = createApp(parts, inFlight);
+  const app = createApp(parts);
+  const inFlight = new Set<ServerResponse>();
   return new Promise((resolve, reject) => {
     const server = serve({ fetch: app.fetch, hostname: parts.host, port: parts.port }, (address) => {
       server.off("error", reject);
@@ -41,6 +43,10 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
       resolve({ port: address.port, close: () => close(server, inFlight) });
     });
     server.once("error", reject);
+    server.on("request", (_request: IncomingMessage, response: ServerResponse) => {
+      inFlight.add(response);
+      response.once("close", () => inFlight.delete(response));
+    });
   });
 }
 
@@ -50,17 +56,19 @@ type Server = ReturnType<typeof serve>;
 const FINISH_MS = 2_000;
 
 /** Requests under way are finished first: what they use is closed after the server. */
-async function close(server: Server, inFlight: ReadonlySet<Promise<unknown>>): Promise<void> {
+async function close(server: Server, inFlight: ReadonlySet<ServerResponse>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const late = new AbortController();
   const patience = delay(FINISH_MS, undefined, { signal: late.signal }).catch(() => undefined);
-  await Promise.race([Promise.allSettled(inFlight), patience]);
+  const isStream = (response: ServerResponse) => /event-stream/.test(String(response.getHeader("content-type")));
+  const awaited = [...inFlight].filter((response) => !isStream(response));
+  await Promise.race([Promise.all(awaited.map((response) => once(response, "close"))), patience]);
   late.abort();
   if ("closeAllConnections" in server) server.closeAllConnections();
   await closed;
 }
 
-function createApp(parts: WebServerParts, inFlight: Set<Promise<unknown>>): Hono {
+function createApp(parts: WebServerParts): Hono {
   const app = new Hono();
   app.get("/healthz", async (context) => {
     const health = await parts.health();
@@ -76,11 +84,7 @@ function createApp(parts: WebServerParts, inFlight: Set<Promise<unknown>>): Hono
     const page = await parts.metrics();
     return context.body(page.body, 200, { "content-type": page.contentType });
   });
-  app.all("*", (context) => {
-    const work = dispatch(parts, context.req.raw);
-    inFlight.add(work);
-    return work.finally(() => inFlight.delete(work));
-  });
+  app.all("*", (context) => dispatch(parts, context.req.raw));
   app.onError((error) => failed(parts.log, "", error));
   return app;
 }

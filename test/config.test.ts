@@ -187,24 +187,6 @@ describe("mistakes in the file", () => {
     );
   });
 
-  test("a persona needs a bot with a Slack app, and has no tokens of its own", () => {
-    const slack = (text: string) => `${ADA}    model: demo\n    slack: ${text}\n`;
-    const own = slack("{ botToken: xoxb-1, appToken: xapp-1 }");
-    const cy = (text: string) => `${own}  - { id: cy, name: Cy, model: demo, slack: ${text} }\n`;
-    expect(loadText(cy('{ personaOf: ada, icon: ":owl:" }')).bots[1]?.slack).toEqual({
-      personaOf: "ada",
-      icon: ":owl:",
-    });
-    expect(problemsOf(() => loadText(cy("{ personaOf: adda }")))).toContain(
-      "adda is no bot with a Slack app. Use one of: ada",
-    );
-    expect(problemsOf(() => loadText(cy("{ personaOf: cy }")))).toContain("cy is no bot with a Slack app");
-    expect(problemsOf(() => loadText(cy("{ personaOf: ada, botToken: xoxb-2 }")))).toContain("A persona has no tokens");
-    expect(problemsOf(() => loadText(cy('{ personaOf: ada, icon: "owl" }')))).toContain(
-      "an https:// address or an emoji",
-    );
-  });
-
   test("a named settings file that is not there is said, not skipped", () => {
     expect(problemsOf(() => load({}, ["--config", "gone.yaml"]))).toContain("gone.yaml does not exist");
     expect(problemsOf(() => load({ PARLEY_CONFIG: "gone.yaml" }))).toContain("gone.yaml does not exist");

@@ -1,83 +1,7 @@
 /** The web server from outside: which path meets which route, who gets in, how much may be sent, and what an error gives away (SPEC O1, O3). */
-import { request as httpRequest } from "node:http";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AdapterRoute, Log } from "../src/engine/index.ts";
-import { matchPath, startWebServer, type WebServer, type WebServerParts } from "../src/main-web.ts";
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
-}
-
-let servers: WebServer[] = [];
-let logged: { fields: object; msg: string }[] = [];
-
-beforeEach(() => {
-  servers = [];
-  logged = [];
-});
-afterEach(async () => {
-  for (const server of servers) await server.close();
-});
-
-const nothing = () => undefined;
-function log(): Log {
-  const keep = (fields: object, msg: string) => void logged.push({ fields, msg });
-  return { debug: nothing, info: nothing, warn: nothing, error: keep, child: log };
-}
-
-function route(more: Partial<AdapterRoute> = {}): AdapterRoute {
-  return {
-    method: "GET",
-    path: "/open/:name",
-    guarded: false,
-    maxBody: 100,
-    handle: async (_request, parameters) => Response.json(parameters, { headers: { "x-route": "yes" } }),
-    ...more,
-  };
-}
-
-const echo = route({ method: "POST", path: "/echo", handle: async (request) => new Response(await request.text()) });
-const inner = route({ path: "/inner", guarded: true });
-
-async function start(routes: readonly AdapterRoute[], more: Partial<WebServerParts> = {}): Promise<number> {
-  const server = await startWebServer({
-    host: "127.0.0.1",
-    port: 0,
-    password: "",
-    routes: () => routes,
-    health: async () => ({ status: "ok" }),
-    readiness: () => ({ ready: true, body: { bots: [] } }),
-    metrics: async () => ({ contentType: "text/plain", body: "up 1" }),
-    log: log(),
-    ...more,
-  });
-  servers.push(server);
-  return server.port;
-}
-
-/** Plain HTTP, so that Host, content-length and method are ours to choose. Chunks are sent one by one without a length. */
-function ask(
-  port: number,
-  path: string,
-  options: { method?: string; headers?: Record<string, string>; chunks?: readonly string[] } = {},
-): Promise<Answer> {
-  const { method = "GET", headers = {}, chunks = [] } = options;
-  return new Promise((resolve, reject) => {
-    const call = httpRequest({ port, host: "127.0.0.1", path, method, headers }, (response) => {
-      const parts: Buffer[] = [];
-      response.on("data", (part: Buffer) => parts.push(part));
-      response.on("end", () => {
-        const body = Buffer.concat(parts).toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
-      });
-    });
-    call.on("error", reject);
-    for (const chunk of chunks) call.write(chunk);
-    call.end();
-  });
-}
+import { describe, expect, test } from "vitest";
+import { matchPath } from "../src/main-web.ts";
+import { ask, echo, inner, logged, route, start } from "./support/web-server.ts";
 
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString("base64")}` });
 
@@ -286,41 +210,4 @@ describe("an error in a route", () => {
     const port = await start([], { health: async () => Promise.reject(new Error("secret detail")) });
     expect((await ask(port, "/healthz")).body).not.toContain("secret");
   });
-});
-
-test("a port that is taken rejects", async () => {
-  const port = await start([]);
-  await expect(start([], { port })).rejects.toThrow("EADDRINUSE");
-});
-
-test("closing lets a request finish that is being worked on", async () => {
-  let begin = nothing;
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  let finish = nothing;
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  const handle = async () => {
-    begin();
-    await finished;
-    return new Response("done");
-  };
-  const port = await start([route({ path: "/slow", handle })]);
-  const call = ask(port, "/slow");
-  await begun;
-  const closed = servers.pop()?.close();
-  finish();
-  expect((await call).body).toBe("done");
-  await closed;
-});
-
-test("closing ends open connections", async () => {
-  const hangs = route({ path: "/hang", handle: () => new Promise<Response>(nothing) });
-  const port = await start([hangs]);
-  const call = ask(port, "/hang").catch((error: NodeJS.ErrnoException) => error.code);
-  await expect.poll(() => ask(port, "/healthz").then((answer) => answer.status)).toBe(200);
-  await servers.pop()?.close();
-  expect(await call).toBe("ECONNRESET");
 });

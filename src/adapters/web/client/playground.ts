@@ -197,11 +197,10 @@ export class Playground {
     const absent = this.#model.bots.find(
       (one) => !channel?.bots.includes(one.id) && text.toLowerCase().includes(`@${one.name.toLowerCase()}`),
     );
-    if (absent && channel?.kind === "channel")
-      return this.aside(
-        channelId,
-        `${absent.name} is not in this channel. Add ${absent.name} in the channel's settings.`,
-      );
+    if (absent && channel?.kind === "channel") {
+      this.aside(channelId, `${absent.name} is not in this channel. Add ${absent.name} in the channel's settings.`);
+      return;
+    }
     const bot = this.#model.bots.find((one) => one.id === channel?.bots[0]);
     if (!bot || (channel?.bots.length ?? 0) > 1 || channel?.kind !== "channel" || this.#explained.has(channelId))
       return;
