@@ -172,7 +172,8 @@ test("a slash command says what the typed one says", async () => {
   const done = await world.discord.command(world.alice, world.general, world.ada, "stop");
   expect(done).toMatchObject({ acked: true, type: 4 });
   await world.discord.command(world.alice, world.general, world.ada, "group on");
+  await world.discord.command(world.alice, world.general, world.ada, "group show");
   const texts = world.received.filter((one): one is MessageEvent => one.type === "message").map((one) => one.text);
-  expect(texts).toEqual(["@Ada !stop", "@Ada !group on"]);
+  expect(texts).toEqual(["@Ada !stop", "@Ada !group on", "@Ada !group"]);
   await world.close();
 });

@@ -20,14 +20,14 @@ const command = (w: SlackWorld, text: string, channel = w.general) =>
   w.slack.command(w.alice, w.ada, channel, "/parley-ada", text);
 const messages = (w: SlackWorld) => w.received.filter((one): one is MessageEvent => one.type === "message");
 
-test.each(["stop", "new", "status", "memory", "help", "!status", "  STATUS  ", ""])(
+test.each(["stop", "new", "status", "memory", "help", "group", "group  mention", "!status", "  STATUS  ", ""])(
   "/parley-ada %s is the typed command, said to this bot, once",
   async (typed) => {
     const w = await openSlackWorld();
     try {
       const result = await command(w, typed);
       expect(result).toMatchObject({ acknowledged: true, response: {} });
-      const word = typed.trim().toLowerCase().replace("!", "") || "help";
+      const word = typed.trim().toLowerCase().replace("!", "").replace(/\s+/, " ") || "help";
       expect(messages(w)).toMatchObject([
         {
           text: `@Ada !${word}`,

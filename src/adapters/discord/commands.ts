@@ -19,6 +19,9 @@ const DESCRIPTIONS = {
   help: "What the bot can do and how to talk to it",
 } as const;
 
+/** Discord gives a command with subcommands no form of its own; typed, it is `!group` alone. */
+const SHOW = "show";
+
 /** The commands as Discord wants them: on servers and in direct messages. */
 export const COMMANDS = [
   ...Object.entries(DESCRIPTIONS).map(([name, description]) => ({ ...common(name, description), contexts: [0, 1] })),
@@ -26,8 +29,11 @@ export const COMMANDS = [
     ...common("group", "Several bots in this channel: talk to all of them at once"),
     contexts: [0],
     options: [
+      { type: 1, name: SHOW, description: "Who takes part, how it is set, and what is going on" },
       { type: 1, name: "on", description: "The bots here answer together" },
       { type: 1, name: "off", description: "Each bot answers only when it is mentioned" },
+      { type: 1, name: "all", description: "The Group answers every message" },
+      { type: 1, name: "mention", description: "The Group answers only when one of them is mentioned" },
     ],
   },
 ];
@@ -60,7 +66,8 @@ export function commandName(it: Interaction): string {
 /** The same as the typed form: "@Ada !stop". */
 export function commandEvent(bot: DiscordBot, it: Interaction, installationId: string): MessageEvent {
   const handle = `@${bot.name}`;
-  const words = [`!${toText(it.data.name) ?? "help"}`, ...subcommands(it)].join(" ");
+  const choices = subcommands(it).filter((name) => name !== SHOW);
+  const words = [`!${toText(it.data.name) ?? "help"}`, ...choices].join(" ");
   return {
     type: "message",
     dedupeKey: `discord:${it.channelId}:interaction:${it.id}`,

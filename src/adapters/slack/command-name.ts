@@ -1,7 +1,18 @@
 /** The slash command of each app: its name, its words, and what Slack keeps for itself. Pure; used by the manifest and by whoever runs commands. */
 
 /** What can be said after the command. */
-export const COMMAND_WORDS = ["stop", "new", "status", "memory", "help"] as const;
+export const COMMAND_WORDS = [
+  "stop",
+  "new",
+  "status",
+  "memory",
+  "help",
+  "group",
+  "group on",
+  "group off",
+  "group all",
+  "group mention",
+] as const;
 
 /** One of the words. */
 export type CommandWord = (typeof COMMAND_WORDS)[number];

@@ -1,5 +1,5 @@
 /**
- * Runs `/parley-<bot> stop|new|status|memory|help`: the same as typing `!stop` and so on (SPEC T5). Slack allows no command inside a thread, so `stop`
+ * Runs `/parley-<bot> stop|new|status|memory|help|group`: the same as typing `!stop` and so on (SPEC T5). Slack allows no command inside a thread, so `stop`
  * also reaches the threads of the channel in which the bot is at work.
  * Invariant: acknowledged within Slack's three seconds; the person hears privately what could not be done and why. Who may do what is decided by
  * `receive`.
@@ -65,7 +65,7 @@ function readCall(body: Fields): CommandCall | string {
   const mark = toText(body.trigger_id);
   if (channelId === undefined || userId === undefined || mark === undefined)
     return "Slack did not say where this was typed. ";
-  const typed = (toText(body.text) ?? "help").trim().toLowerCase().replace(/^!/, "");
+  const typed = (toText(body.text) ?? "help").trim().toLowerCase().replace(/^!/, "").replace(/\s+/g, " ");
   const word = COMMAND_WORDS.find((known) => known === (typed === "" ? "help" : typed));
   return word === undefined ? "That is none of the commands. " : { word, channelId, userId, mark };
 }
