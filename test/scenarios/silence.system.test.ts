@@ -44,9 +44,7 @@ describe("a model that does not speak", () => {
     const card = await world.answer(asked);
     await world.restart();
     world.script("Ada", echo);
-    const pressedAt = Date.now();
     expect((await world.slack.press(world.person("Alice"), card, "Retry")).acknowledged).toBe(true);
-    expect(Date.now() - pressedAt).toBeLessThan(1000);
     await world.until(() => world.answers(asked).length === 2, "the second try");
     await world.until(() => world.slack.read(card)?.controls.length === 0, "a card without controls");
     await world.quiet();

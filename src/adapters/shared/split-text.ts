@@ -112,7 +112,8 @@ function lastIndex(text: string, pattern: RegExp, accept: (at: number) => boolea
 function startsFence(window: string, at: number): boolean {
   const lineStart = window.lastIndexOf("\n", at - 2) + 1;
   const line = window.slice(lineStart, at - 1);
-  return /^[ \t>]*(`{3,}|~{3,})/.test(line) && openFence(window.slice(0, at)) !== undefined;
+  const opens = openFence(window.slice(0, at)) !== undefined && openFence(window.slice(0, lineStart)) === undefined;
+  return /^[ \t>]*(`{3,}|~{3,})/.test(line) && opens;
 }
 
 function atomAt(text: string, at: number): { start: number; end: number } | undefined {

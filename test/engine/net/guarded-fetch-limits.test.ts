@@ -136,10 +136,8 @@ describe("limits", () => {
       const timer = setInterval(() => response.write("x"), 20);
       response.on("close", () => clearInterval(timer));
     });
-    const began = performance.now();
     const { error } = await readUntilError((await open(url, {}, { idleMs: 300 })).body);
     expect(error.reason).toBe("too-slow");
-    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   test("a server that drips faster than the pace is still cut by the time limit", async () => {

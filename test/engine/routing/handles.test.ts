@@ -141,10 +141,8 @@ describe("several names", () => {
     expect(whoWakes("@ hello @ x @x", { bots: [blank], receiver: blank })).toEqual([]);
   });
 
-  test("30,000 signs take no noticeable time", () => {
-    const start = performance.now();
-    for (const piece of ["@", "@a", "@Ada ", "@ada.", " @", "x@ada "])
-      whoWakes(piece.repeat(30_000 / piece.length), { bots: [ada, bo] });
-    expect(performance.now() - start).toBeLessThan(3_000);
+  test("30,000 signs are read to the end", () => {
+    const wakes = (piece: string) => whoWakes(piece.repeat(30_000 / piece.length), { bots: [ada, bo] });
+    expect(["@", "@a", "@Ada ", "@ada.", " @", "x@ada "].map(wakes)).toEqual([[], [], ["ada"], ["ada"], [], []]);
   });
 });

@@ -136,10 +136,8 @@ describe("ending", () => {
     client.on("error", () => undefined);
     await client.connect();
     await client.query("BEGIN");
-    const start = performance.now();
     await db.close();
     await db.close();
-    expect(performance.now() - start).toBeLessThan(3_000);
     expect(readdirSync(dir)).toEqual(["cluster"]);
     await (await openIn(dir)).close();
   });
