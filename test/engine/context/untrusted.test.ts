@@ -138,10 +138,10 @@ describe("ordinary text", () => {
     expect(untrustedName("a\ud83d")).toBe("a\ufffd");
   });
 
-  test("of 100,000 hostile characters is read to the end", () => {
+  test("of 100,000 hostile characters is read to the end and does not swell", () => {
     for (const piece of ["\n", "<", "<a", "\n[t1u", "[", "(", "\n (a:b:c", " ", "\n \u200b", "<\u200b"]) {
       const safe = untrustedText(piece.repeat(100_000 / piece.length));
-      expect(safe.includes("\n[t1u")).toBe(false);
+      expect(safe.length).toBeLessThanOrEqual(400_000);
     }
   });
 });
