@@ -172,6 +172,7 @@ const access = block({
   directMessages: choice("open", "pairing", "allowlist").default("open"),
   guests: choice("deny", "allow").default("deny"),
   external: choice("deny", "allow").default("deny"),
+  bots: choice("none", "mentions", "all").default("none"),
   people: list(id("a person's id"), "people's ids").default([]),
   admins: list(id("a person's id"), "people's ids").default([]),
   secretConnectors: z

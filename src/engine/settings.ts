@@ -24,6 +24,8 @@ export interface AccessSettings {
   readonly directMessages: "open" | "pairing" | "allowlist";
   readonly guests: "deny" | "allow";
   readonly external: "deny" | "allow";
+  /** Bots that are not ours (SPEC I7): never heard, heard when they name one of ours, or heard like people; always within a budget. */
+  readonly bots: "none" | "mentions" | "all";
   /** Person ids or native ids; when not empty, only these people are served in direct messages under `allowlist`. */
   readonly people: readonly string[];
   readonly admins: readonly string[];

@@ -14,7 +14,11 @@ export type AccessDecision =
 
 /** Decides for one person and one place. */
 export function decideAccess(person: PersonRef, direct: boolean, settings: AccessSettings): AccessDecision {
-  if (person.kind === "bot") return { allowed: false, reason: "Other apps are not served here.", silent: true };
+  if (person.kind === "bot") {
+    if (settings.bots === "none" || direct)
+      return { allowed: false, reason: "Other apps are not served here.", silent: true };
+    return { allowed: true, role: "guest" };
+  }
   const role = roleOf(person, settings);
   if (role === "admin" || role === "owner") return { allowed: true, role };
   if (person.kind === "guest" && settings.guests === "deny") return denied("Guest accounts are not served here.");

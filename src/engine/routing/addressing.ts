@@ -24,13 +24,15 @@ export interface AddressingInput {
   /** Bots that already take part in this conversation. */
   readonly takingPart: readonly string[];
   readonly threads: "sticky" | "strict" | "always";
+  /** Whether bots that are not ours are heard only when they name one of ours. Default: they are. */
+  readonly foreignBots?: EngineSettings["access"]["bots"];
 }
 
 /** The addressing question of one message. */
 export function addressingOf(
   parts: {
     readonly installations: Pick<Installations, "handleOf">;
-    readonly settings: Pick<EngineSettings, "threads">;
+    readonly settings: Pick<EngineSettings, "threads" | "access">;
   },
   item: MessageCase,
 ): AddressingInput {
@@ -42,6 +44,7 @@ export function addressingOf(
     bots: item.bots,
     takingPart: item.view.sessions.map((session) => session.botId),
     threads: parts.settings.threads,
+    foreignBots: parts.settings.access.bots,
   };
 }
 
@@ -52,7 +55,8 @@ export function addressedBots(input: AddressingInput): readonly string[] {
   const named = namedBots(input);
   if (named.length > 0) return named;
   const addressesOthers = liveMentions(input.event).length > 0 || input.event.everyone;
-  return addressesOthers || input.event.from.kind === "bot" ? [] : unnamed(input);
+  const mustName = input.event.from.kind === "bot" && input.foreignBots !== "all";
+  return addressesOthers || mustName ? [] : unnamed(input);
 }
 
 /** A direct conversation with an app that personas share is with the one called, else with the only one taking part, else with the app's own bot. */

@@ -9,6 +9,7 @@ import { addressedBots } from "./addressing.ts";
 import { amendEvent } from "./amendments.ts";
 import { receiveAnswer } from "./answers.ts";
 import { readCommand } from "./commands.ts";
+import { mustRest } from "./foreign-bots.ts";
 import { ignoredIntake, takeMessage } from "./message.ts";
 import type { MessageCase } from "./message-case.ts";
 import { admit, pair, readPairing } from "./pairing.ts";
@@ -59,7 +60,8 @@ async function receiveMessage(parts: RouterParts, event: MessageEvent): Promise<
   if (place.view.mark === "stored" && !late) return { status: "duplicate" };
   const bots = botsHere(place.view, installation, parts.installations);
   const direct = place.ref.kind === "direct";
-  const command = late ? undefined : readCommand(event, bots);
+  const isBot = event.from.kind === "bot";
+  const command = late || isBot ? undefined : readCommand(event, bots);
   const access = await admit(parts, event.from, direct);
   const item: MessageCase = {
     event,
@@ -73,6 +75,7 @@ async function receiveMessage(parts: RouterParts, event: MessageEvent): Promise<
   const code = direct ? readPairing(event.text) : undefined;
   if (code) return answerPairing(parts, item, code);
   if (command) return runCommand(parts, item, command);
+  if (isBot && (await mustRest(parts, item))) return IGNORED;
   return takeMessage(parts, item);
 }
 

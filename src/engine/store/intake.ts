@@ -8,11 +8,27 @@ import { channelRowId } from "../conversation.ts";
 import { botOf, cardOf, channelOf, conversationOf, discussionOf, entryOf, given, installationOf } from "./from-rows.ts";
 import type { Database } from "./hot-path.ts";
 import type { BotRow, CardRow, ChannelRow, ConversationRow, DiscussionRow, EntryRow, InstallationRow } from "./rows.ts";
-import type { AmendResult, NewEntry, PlaceView, SealedSecret, Store, TakeIn, TakeInResult } from "./store.ts";
+import type {
+  AmendResult,
+  ForeignTraffic,
+  NewEntry,
+  PlaceView,
+  SealedSecret,
+  Store,
+  TakeIn,
+  TakeInResult,
+} from "./store.ts";
 
 type IntakeOperations = Pick<
   Store,
-  "readPlace" | "takeIn" | "amendMessage" | "requestStop" | "addContext" | "postMail" | "postHostCard"
+  | "readPlace"
+  | "takeIn"
+  | "foreignTraffic"
+  | "amendMessage"
+  | "requestStop"
+  | "addContext"
+  | "postMail"
+  | "postHostCard"
 >;
 
 interface PlaceRow {
@@ -86,12 +102,28 @@ async function requestStop(call: Database["call"], input: Parameters<Store["requ
   };
 }
 
+const foreignTraffic = `
+WITH said AS (
+  SELECT e."createdAt" AS "at", e."authorId", p."kind"
+  FROM "Entry" e JOIN "Conversation" c ON c."key" = e."conversationKey" LEFT JOIN "Person" p ON p."id" = e."authorId"
+  WHERE c."platform" = $1 AND c."workspaceId" = $2 AND c."channelId" = $3 AND e."authorKind" = 'person'
+    AND e."createdAt" > now() - interval '1 hour'
+)
+SELECT count(*) FILTER (WHERE "authorId" = $4 AND "at" > now() - $5 * interval '1 millisecond')::int AS "recent",
+  count(*) FILTER (WHERE "kind" = 'bot' AND "at" > coalesce(
+    (SELECT max("at") FROM said WHERE "kind" IS DISTINCT FROM 'bot'), '-infinity'))::int AS "sincePerson"
+FROM said`;
+
 /** The operations of intake. */
-export function createIntakeOperations({ call }: Database): IntakeOperations {
+export function createIntakeOperations({ call, query }: Database): IntakeOperations {
   return {
     readPlace: async (query) =>
       placeOf(await call<PlaceRow>("parley_read_place", { ...query, channelRowId: channelRowId(query.ref) })),
     takeIn: async (input) => takeInResultOf(await call<TakeInRow>("parley_take_in", takeInInput(input))),
+    foreignTraffic: async ({ platform, workspaceId, channelId }, personId, pairMs) => {
+      const [row] = await query<ForeignTraffic>(foreignTraffic, [platform, workspaceId, channelId, personId, pairMs]);
+      return row ?? { recent: 0, sincePerson: 0 };
+    },
     amendMessage: (input) => call<AmendResult>("parley_amend", input),
     requestStop: (input) => requestStop(call, input),
     addContext: async (conversationKey, entries) => {

@@ -162,3 +162,9 @@ export interface AmendMessage {
 export type AmendResult =
   | { readonly status: "replaced" | "cancelled" | "marked" | "unknown" | "duplicate" }
   | { readonly status: "steered"; readonly woken: readonly { readonly sessionId: string; readonly rank: number }[] };
+
+/** How much bots that are not ours have said. */
+export interface ForeignTraffic {
+  readonly recent: number;
+  readonly sincePerson: number;
+}

@@ -20,6 +20,7 @@ import type {
   AmendMessage,
   AmendResult,
   BotSeed,
+  ForeignTraffic,
   InstallationSeed,
   NewEntry,
   NewMail,
@@ -49,6 +50,7 @@ export type {
   AmendMessage,
   AmendResult,
   BotSeed,
+  ForeignTraffic,
   InstallationSeed,
   NewEntry,
   NewMail,
@@ -93,6 +95,8 @@ export interface Store {
     installationId: string;
   }): Promise<PlaceView>;
   takeIn(input: TakeIn): Promise<TakeInResult>;
+  /** What bots that are not ours said in a channel in the last hour: this one within `pairMs`, and all since a person last spoke (SPEC I7). */
+  foreignTraffic(ref: ConversationRef, personId: string, pairMs: number): Promise<ForeignTraffic>;
   amendMessage(input: AmendMessage): Promise<AmendResult>;
   /** Sets the stop request on running turns of a conversation and cancels the stopper's waiting mail there (SPEC T5). */
   requestStop(input: {

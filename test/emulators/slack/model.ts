@@ -22,6 +22,8 @@ export interface User {
   readonly guest: boolean;
   readonly external: boolean;
   readonly timeZone: string;
+  /** The bot profile of another company's bot. */
+  readonly foreign?: { readonly id: string; readonly app_id: string; readonly name: string };
 }
 
 /** An installed app; `events` null = subscribed to everything its scopes allow. */

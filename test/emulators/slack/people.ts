@@ -110,22 +110,20 @@ export function sayAsForeignBot(
   text: string,
   options: SayOptions = {},
 ): Post {
-  const appId = newId("A");
-  const botId = newId("B");
-  const profile = { id: botId, app_id: appId, name, deleted: false, team_id: workspace.team.id };
-  const user: User = {
-    id: newId("U"),
-    name,
-    handle: name.toLowerCase(),
-    team: workspace.team,
-    isBot: true,
-    guest: false,
-    external: false,
-    timeZone: "UTC",
-  };
+  const known = [...workspace.users.values()].find((user) => user.isBot && user.foreign?.name === name);
+  const user = known ?? foreignBot(workspace, name);
   workspace.users.set(user.id, user);
-  const fields = { bot_id: botId, app_id: appId, bot_profile: profile, client_msg_id: undefined, ...options.fields };
+  const profile = user.foreign;
+  const ids = { bot_id: profile?.id, app_id: profile?.app_id, bot_profile: profile };
+  const fields = { ...ids, client_msg_id: undefined, ...options.fields };
   return say(workspace, user, channel, text, { ...options, fields });
+}
+
+/** Another company's bot; the same name is the same bot. */
+function foreignBot({ team }: Workspace, name: string): User {
+  const foreign = { id: newId("B"), app_id: newId("A"), name, deleted: false, team_id: team.id };
+  const account = { id: newId("U"), name, handle: name.toLowerCase(), team };
+  return { ...account, isBot: true, guest: false, external: false, timeZone: "UTC", foreign };
 }
 
 /** The stored message behind a place; throws when there is none. */

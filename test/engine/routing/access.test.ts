@@ -11,6 +11,7 @@ const closed: AccessSettings = {
   external: "deny",
   people: [],
   admins: [],
+  bots: "none",
   secretConnectors: "any",
 };
 const person = (kind: PersonKind): PersonRef => ({ id: "slack:T1:U1", platformId: "U1", name: "Ann", kind });

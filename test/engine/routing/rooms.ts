@@ -16,6 +16,7 @@ const baseSettings: EngineSettings = {
     external: "deny",
     people: [],
     admins: ["U_BOSS"],
+    bots: "none",
     secretConnectors: "any",
   },
   limits: {
