@@ -1,5 +1,6 @@
 /**
- * What nobody needs any more: dedupe marks that outlived every redelivery, links that can no longer be opened, rests and leases that are over.
+ * What nobody needs any more: what people said to each other and no bot was asked (SPEC I4), dedupe marks that outlived every redelivery, links that
+ * can no longer be opened, rests and leases that are over.
  * Deletes in small portions, so that no lock is held long.
  */
 import type { Database } from "./hot-path.ts";
@@ -7,6 +8,9 @@ import type { Database } from "./hot-path.ts";
 const PORTION = 5_000;
 
 const statements = [
+  `DELETE FROM "Entry" WHERE "id" IN (
+     SELECT e."id" FROM "Entry" e WHERE e."createdAt" < now() - interval '30 days' AND e."authorKind" = 'person'
+       AND e."kind" IN ('message', 'context') AND NOT EXISTS (SELECT 1 FROM "Mail" m WHERE m."entryId" = e."id") LIMIT ${PORTION}) RETURNING "id"`,
   `DELETE FROM "InboundMark" WHERE "key" IN (
      SELECT "key" FROM "InboundMark" WHERE "receivedAt" < now() - interval '30 days' LIMIT ${PORTION}) RETURNING "key"`,
   `DELETE FROM "SecretLink" WHERE "tokenHash" IN (

@@ -97,6 +97,23 @@ export function testConfiguration(world: () => StoreWorld): void {
     expect(rows).toEqual([]);
   });
 
+  test("chatter is kept for thirty days; what a bot was asked stays", async () => {
+    const place = await newPlace(world().store);
+    await place.say("asked", { platformId: "asked" });
+    for (const name of ["old chatter", "new chatter"])
+      expect((await place.store.takeIn({ ...place.event(name, { platformId: name }), wake: [] })).status).toBe(
+        "stored",
+      );
+    await world().pool.query(
+      `UPDATE "Entry" SET "createdAt" = now() - interval '31 days' WHERE "conversationKey" = $1 AND "text" <> 'new chatter'`,
+      [place.key],
+    );
+    await place.store.prune();
+    const left = `SELECT "text" FROM "Entry" WHERE "conversationKey" = $1 ORDER BY "seq"`;
+    const { rows } = await world().pool.query(left, [place.key]);
+    expect(rows).toEqual([{ text: "asked" }, { text: "new chatter" }]);
+  });
+
   test("the database answers", async () => {
     await expect(world().store.ping()).resolves.toBeUndefined();
   });
