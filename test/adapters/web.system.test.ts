@@ -172,6 +172,11 @@ describe.skipIf(!here)(here ? "the playground in Chromium" : `the playground (${
     const place = world.place("ada", asked.conversation);
     await world.adapter.showWorking?.(place, true);
     await page.getByText("Ada is working…").waitFor();
+    await page.context().setOffline(true);
+    await page.getByText("No connection.").waitFor();
+    expect(await page.getByText("Ada is working…").count()).toBe(0);
+    await page.context().setOffline(false);
+    await page.getByText("Ada is working…").waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await expect.poll(() => world.events.at(-1)?.type).toBe("stop");
     await world.adapter.showWorking?.(place, false);

@@ -92,7 +92,8 @@ function Settings(props: { playground: Playground; channel: WireChannel; onClose
 /** "Ada is working…" with Stop, or that the connection is away. */
 function Status({ playground, model, channel }: { playground: Playground; model: Model; channel: WireChannel }) {
   const now = useNow(5000);
-  const working = workingIn(model, channel.id, now);
+  // Without a connection nobody knows what is being done, and Stop reaches nobody.
+  const working = model.connection === "offline" ? [] : workingIn(model, channel.id, now);
   const names = working.map((item) => item.botName).join(" and ");
   return (
     <div class="status-line">
