@@ -21,6 +21,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   startup: { file: "startup.ts", about: "first start and restart, by phase" },
   store: { file: "store.ts", about: "operations of the store, embedded and on a server" },
   prefix: { file: "prefix.ts", about: "how much of a prompt the model has seen before" },
+  group: { file: "group-cost.ts", about: "requests and prompt sizes of discussions of 2, 4 and 6 bots" },
   queue: { file: "queue-chaos.ts", about: "two workers on Redis while everything breaks", onRequest: true },
   crash: { file: "crash-matrix.ts", about: "kill -9 at every stage of a turn", onRequest: true },
 };

@@ -44,6 +44,8 @@ export interface ProductOptions {
   readonly folder: string;
   readonly apps: readonly App[];
   readonly databaseUrl?: string;
+  /** More of the settings file, block by block. */
+  readonly settings?: Readonly<Record<string, object>>;
 }
 
 /** A temporary folder and its removal. */
@@ -54,7 +56,7 @@ export function newFolder(): { readonly path: string; remove(): void } {
 
 /** Starts the built product for these apps and waits until all of them are connected. */
 export async function startProduct({ slack, llm }: Surroundings, options: ProductOptions): Promise<Product> {
-  const { folder, apps, databaseUrl = "" } = options;
+  const { folder, apps, databaseUrl = "", settings: more = {} } = options;
   const settings = {
     model: "local/any",
     providers: { local: { kind: "openai-compatible", baseURL: llm.openaiUrl, apiKey: "any", contextWindow: 128_000 } },
@@ -66,7 +68,8 @@ export async function startProduct({ slack, llm }: Surroundings, options: Produc
       lanes: 16,
       slack: credentialsOf(app),
     })),
-    slack: { apiUrl: slack.apiUrl },
+    ...more,
+    slack: { apiUrl: slack.apiUrl, ...more.slack },
     web: { port: 0 },
   };
   writeFileSync(join(folder, "parley.yaml"), JSON.stringify(settings));
