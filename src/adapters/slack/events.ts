@@ -5,6 +5,7 @@
  */
 
 import { type Fields, toFields, toList, toText } from "../shared/fields.ts";
+import { tellLink } from "./actions.ts";
 import type { SlackBot } from "./bot.ts";
 import type { CatchUp } from "./catch-up.ts";
 import { greet } from "./greeting.ts";
@@ -65,11 +66,15 @@ async function receive(bot: SlackBot, isOurs: IsOurs, twins: Twins, event: Field
   const knowledge = await learn(bot, lookupsOf(whole, kind), retryNum);
   const inbound = toInbound(whole, kind, bot.self, knowledge);
   if (!inbound) return;
-  await bot.context.receive(inbound);
+  const { link } = await bot.context.receive(inbound);
   const threadTs = toText(event.thread_ts);
+  if (link !== undefined && inbound.type === "message") {
+    const listener = { channelId: inbound.conversation.channelId, userId: inbound.from.platformId, threadTs };
+    void tellLink(bot, listener, link);
+  }
   // Slack leaves it to the app to end the session that was stopped.
   if (kind === "stop" && threadTs !== undefined) {
-    void bot.presence.show(inbound.conversation.channelId, threadTs, false);
+    void bot.presence.clear(inbound.conversation.channelId, threadTs);
   }
 }
 
