@@ -59,12 +59,14 @@ function isGone(bot: SlackBot, event: Fields): boolean {
 }
 
 async function receive(bot: SlackBot, isOurs: IsOurs, twins: Twins, event: Fields, retryNum: number): Promise<void> {
-  const kind = kindOf(event, isOurs);
+  const kind = understood(bot, event, () => kindOf(event, isOurs)) ?? "ignored";
   if (kind === "ignored") return;
   const whole = await complete(bot, isOurs, twins, event, kind);
   if (whole === undefined) return;
-  const knowledge = await learn(bot, lookupsOf(whole, kind), retryNum);
-  const inbound = toInbound(whole, kind, bot.self, knowledge);
+  const lookups = understood(bot, event, () => lookupsOf(whole, kind));
+  if (lookups === undefined) return;
+  const knowledge = await learn(bot, lookups, retryNum);
+  const inbound = understood(bot, event, () => toInbound(whole, kind, bot.self, knowledge));
   if (!inbound) return;
   const { link } = await bot.context.receive(inbound);
   const threadTs = toText(event.thread_ts);
@@ -75,6 +77,17 @@ async function receive(bot: SlackBot, isOurs: IsOurs, twins: Twins, event: Field
   // Slack leaves it to the app to end the session that was stopped.
   if (kind === "stop" && threadTs !== undefined) {
     void bot.presence.clear(inbound.conversation.channelId, threadTs);
+  }
+}
+
+/** Reading an event asks nobody: where that fails, it would fail again with the same event, which is therefore of no interest. */
+function understood<T>(bot: SlackBot, event: Fields, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    const name = error instanceof Error ? error.name : "";
+    bot.log.error({ type: toText(event.type) ?? "", error: name }, "a slack event could not be understood");
+    return undefined;
   }
 }
 
