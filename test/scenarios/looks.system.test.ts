@@ -191,6 +191,30 @@ test(
 );
 
 test(
+  "with cards off a failure is tried again by writing so, and a Group says which commands change it",
+  async () => {
+    await using w = await startWorld({ settings: IN_WORDS, bots: ["Ada", "Bo"] });
+    const notice = await w.until(
+      () => w.slack.posts(w.general).find((post) => post.text.includes("are a Group")),
+      "the Group's text",
+    );
+    expect(notice.controls).toEqual([]);
+    expect(notice.text).toContain("!group mention (Only when mentioned) or !group all");
+    w.script("Ada", () => ({ status: 503 }));
+    const asked = w.dm("Alice", "hello");
+    const failed = await w.answer(asked);
+    expect(failed.controls).toEqual([]);
+    expect(failed.text).toContain("To answer, write “Retry”");
+    w.script("Ada", echo);
+    w.dm("Alice", "retry");
+    await w.until(() => w.answers(asked).some((post) => post.text.startsWith("You said")), "an answer after all");
+    await w.until(() => w.slack.read(failed)?.text.includes("Retry (answered by Alice)"), "the outcome");
+    await w.quiet();
+  },
+  START_MS,
+);
+
+test(
   "with the status off Slack is told nothing of the work, and `stop` still finds it",
   async () => {
     await using w = await startWorld({ settings: { slack: { status: "off" } } });

@@ -56,9 +56,8 @@ test(
       { type: "event_callback", team_id: ada.team.id, authorizations: [null], event: { type: "message" } },
       { type: "event_callback", team_id: null, authorizations: null, event: { type: "message" } },
     ];
-    bodies.forEach((payload, at) =>
-      line.socket.send(JSON.stringify({ type: "events_api", envelope_id: `odd-${at}`, payload })),
-    );
+    for (const [at, payload] of bodies.entries())
+      line.socket.send(JSON.stringify({ type: "events_api", envelope_id: `odd-${at}`, payload }));
     await world.until(() => acknowledged.size === bodies.length, "every acknowledgement").catch(() => undefined);
     expect(bodies.filter((_body, at) => !acknowledged.has(`odd-${at}`))).toEqual([]);
     expect(world.logs.some((one) => one.includes("slack payload was malformed"))).toBe(true);

@@ -64,6 +64,9 @@ function useOf(parts: RouterParts, item: MessageCase, card: Card, woken: readonl
       return kind && { kind };
     }
     case "host": {
+      // What anybody may use is for people: another bot's chance words use nothing.
+      const isForAll = card.allowed.length === 0;
+      if (isForAll && item.event.from.kind === "bot") return undefined;
       const control = controlFromText(card.spec.host, words);
       return control && { kind: "control", value: control.value };
     }
