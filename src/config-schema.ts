@@ -43,6 +43,19 @@ function whole(min: number, max: number) {
   );
 }
 
+/** true or false, also as the words an environment variable holds. */
+const yesNo = z.preprocess(
+  (value) => (value === "true" || value === "false" ? value === "true" : value),
+  z.boolean({ error: expected("true or false") }),
+);
+
+/** How a platform shows things (SPEC M14); changes nothing else. */
+const looks = {
+  cards: yesNo.default(true),
+  status: choice("native", "off").default("native"),
+  receipts: yesNo.default(false),
+};
+
 /** Ids are text; YAML reads an unquoted one as a number. */
 const id = (what: string) => z.preprocess((value) => (typeof value === "number" ? String(value) : value), filled(what));
 
@@ -222,6 +235,7 @@ export const settingsSchema = block(
         .transform((value) => `${value.replace(/\/+$/, "")}/`)
         .default("https://slack.com/api/"),
       replies: choice("thread", "channel").default("thread"),
+      ...looks,
     }).prefault({}),
     discord: block({
       apiUrl: safeUrl("the address of Discord's API")
@@ -229,6 +243,7 @@ export const settingsSchema = block(
         .default("https://discord.com/api"),
       cdnHosts: list(filled("a host name"), "host names").default(["cdn.discordapp.com", "media.discordapp.net"]),
       replies: choice("thread", "channel").default("channel"),
+      ...looks,
     }).prefault({}),
     groups: groups.prefault({}),
     threads: choice("sticky", "strict", "always").default("sticky"),

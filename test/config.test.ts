@@ -283,3 +283,12 @@ test("the engine gets milliseconds, modes by platform, and its own defaults", ()
   expect(settings.replies).toMatchObject({ slack: "channel", discord: "channel" });
   expect(settings.localLinks).toBe(true);
 });
+
+test("looks are set per platform, and a wrong one is named with what is expected", () => {
+  const config = loadText("slack: { cards: false, status: off, receipts: true }");
+  expect(config.slack).toMatchObject({ cards: false, status: "off", receipts: true });
+  expect(config.discord).toMatchObject({ cards: true, status: "native", receipts: false });
+  expect(() => loadText("slack: { cards: maybe }\ndiscord: { status: loud, reciepts: true }")).toThrow(
+    /slack\.cards[^\n]*true or false[\s\S]*discord\.(?:status[^\n]*native, off|reciepts[^\n]*receipts)/,
+  );
+});

@@ -3,11 +3,12 @@
  */
 
 import type { Adapter } from "../engine/index.ts";
+import type { Looks } from "./shared/looks.ts";
 
 /** Settings shared by all bots of each platform. */
 export interface PlatformSettings {
-  readonly slack: { readonly apiUrl: string };
-  readonly discord: { readonly apiUrl: string; readonly cdnHosts: readonly string[] };
+  readonly slack: Looks & { readonly apiUrl: string };
+  readonly discord: Looks & { readonly apiUrl: string; readonly cdnHosts: readonly string[] };
 }
 
 /** Loads a platform's adapter. */

@@ -27,6 +27,8 @@ export interface PlatformSetup {
     readonly settings: unknown;
     readonly apiUrl: string;
     readonly fix?: boolean;
+    /** Receipts are switched on, so the permission to react is needed for them. */
+    readonly receipts?: boolean;
   }): Promise<readonly Finding[]>;
   /** The link that adds the bot to a place of the platform. Throws an Error whose message is for the operator. */
   invite?(bot: {

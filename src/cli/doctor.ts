@@ -103,7 +103,8 @@ async function checkBot(
   const check = (await setups[platform]?.())?.check;
   if (check === undefined)
     return [warning(`${platform}: the tokens of bot ${botId} cannot be checked by this version`)];
-  const found = await check({ botId, ...rest, apiUrl: config[platform].apiUrl });
+  const { apiUrl, receipts } = config[platform];
+  const found = await check({ botId, ...rest, apiUrl, receipts });
   return found.map((finding) => ({ ...finding, what: `bot ${botId}: ${finding.what}` }));
 }
 

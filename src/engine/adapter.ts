@@ -200,8 +200,12 @@ export interface Adapter {
   deliver(piece: Piece, saveProgress: (progress: unknown) => Promise<void>): Promise<Receipt>;
   find(piece: Piece): Promise<Receipt | null>;
   settle(delivery: Delivery, place: Place, receipts: readonly Receipt[], outcome: CardOutcome): Promise<void>;
-  /** Working status on or off; called again every minute while it lasts. Failures are swallowed by the caller. */
+  /** True where questions are written out with numbers: a typed number then names a choice (SPEC C4, M14). */
+  readonly numbersChoices?: boolean;
+  /** Working status on or off; called again every 45 s while it lasts. Failures are swallowed by the caller. */
   showWorking?(place: Place, working: boolean): Promise<void>;
+  /** Shows that a bot has taken this message, or that its turn is over; only where receipts are wanted (SPEC M14). May be repeated; failures are swallowed by the caller. */
+  markTaken?(place: Place, nativeId: string, taken: boolean): Promise<void>;
   /** Adds a reaction to a message; an existing one counts as success. */
   react?(place: Place, nativeId: string, emoji: string): Promise<void>;
   /** Fetches a file a person uploaded, with the account's credentials; failure texts are for the model (SPEC W8). */

@@ -13,10 +13,13 @@ const MAX_QUOTE = 60;
 /** Longest reply address or channel name, characters. */
 export const MAX_TARGET = 200;
 
-/** SPEC M4: null, "" and [] count as not provided; so does an object that has only such values. */
+/** Characters that show nothing: space of all kinds, joiners, variation selectors, byte order marks, fillers. */
+const INVISIBLE = /[\s\p{Z}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFB]/gu;
+
+/** SPEC M4: null, "" and [] count as not provided, and so does a text in which nothing can be seen, and an object that has only such values. */
 export function isProvided(value: unknown, depth = 0): boolean {
   if (value === null || value === undefined) return false;
-  if (typeof value === "string") return value.trim() !== "";
+  if (typeof value === "string") return value.replace(INVISIBLE, "") !== "";
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value !== "object" || depth >= MAX_DEPTH) return true;
   return Object.values(value).some((item) => isProvided(item, depth + 1));
@@ -53,7 +56,8 @@ export class FieldReader {
   /** A text of at most `limit` characters; "" when it is missing or wrong. */
   text(value: unknown, name: string, limit: number, required = true): string {
     if (!isProvided(value)) {
-      if (required) this.problem(`${name} is missing.`);
+      const isBlank = typeof value === "string" && value.trim() !== "";
+      if (required) this.problem(isBlank ? `${name} has nothing in it that can be seen.` : `${name} is missing.`);
       return "";
     }
     if (typeof value !== "string") {

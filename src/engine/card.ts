@@ -123,33 +123,60 @@ function customProblem(widget: Widget, custom: string): string | undefined {
   return custom.length > CUSTOM_LIMIT ? `Please keep your answer under ${CUSTOM_LIMIT} characters.` : undefined;
 }
 
+/** What a person types to use the controls of a secret-request (SPEC C4); compared as labels are. */
+export const SECRET_WORDS = { enter: "Enter it privately", decline: "Decline" } as const;
+
 /**
  * SPEC C4: the choice a typed text names, by its label or, if no label fits, by its value. Space, case and the form of characters do not matter,
- * anything else does. Undefined when it names none, or one choice would not be enough.
+ * anything else does. Where several may be chosen they stand with commas or lines between them. `numbered` = the options were shown with numbers,
+ * which then name them too. Undefined when it names none, or too few or too many.
  */
-export function choiceFromText(widget: Widget, text: string): CardAnswer | undefined {
-  const typed = normalise(text);
-  const named = (key: "label" | "value") => widget.options.find((option) => normalise(option[key]) === typed);
-  const option = named("label") ?? named("value");
-  if (!option || (widget.multiple?.min ?? 1) > 1) return undefined;
-  return { values: [option.value], labels: [option.label] };
+export function choiceFromText(widget: Widget, text: string, numbered = false): CardAnswer | undefined {
+  const whole = optionNamed(widget, text, numbered);
+  const parts = widget.multiple ? text.split(/[,;\n]/u).filter((part) => part.trim() !== "") : [];
+  const picked = whole ? [whole] : parts.map((part) => optionNamed(widget, part, numbered));
+  const values = picked.flatMap((option) => option?.value ?? []);
+  if (values.length === 0 || values.length < picked.length) return undefined;
+  const check = checkAnswer(widget, values);
+  return check.ok ? check.answer : undefined;
 }
 
-/** SPEC C4: what typed text means while a widget is open; undefined = an ordinary message, the card is skipped. */
-export function answerFromText(widget: Widget, text: string): CardAnswer | undefined {
-  const choice = choiceFromText(widget, text);
+function optionNamed(widget: Widget, text: string, numbered: boolean): WidgetOption | undefined {
+  const typed = normalise(text);
+  const named = (key: "label" | "value") => widget.options.find((option) => normalise(option[key]) === typed);
+  const number = numbered && /^\d{1,2}[.)]?$/u.test(typed) ? Number.parseInt(typed, 10) : 0;
+  return named("label") ?? named("value") ?? widget.options[number - 1];
+}
+
+/** SPEC C4: what typed text means while a widget is open; undefined = an ordinary message, the card is skipped. `numbered` as above. */
+export function answerFromText(widget: Widget, text: string, numbered = false): CardAnswer | undefined {
+  const choice = choiceFromText(widget, text, numbered);
   if (choice) return choice;
   const check = text.trim() ? checkAnswer(widget, [], text) : undefined;
   return check?.ok ? check.answer : undefined;
 }
 
-/** Emoji are typed with and without the sign that asks for colour. */
+/** SPEC C4: the control of a host card whose label was typed. */
+export function controlFromText(card: HostCard, text: string): HostControl | undefined {
+  return card.controls.find((control) => normalise(control.label) === normalise(text));
+}
+
+/** SPEC C4: the control of a secret-request that was typed. Never a value: those are not typed into a conversation. */
+export function secretWordFromText(text: string): keyof typeof SECRET_WORDS | undefined {
+  const typed = normalise(text);
+  if (typed === normalise(SECRET_WORDS.enter)) return "enter";
+  return typed === normalise(SECRET_WORDS.decline) ? "decline" : undefined;
+}
+
+/** Emoji are typed with and without the sign that asks for colour, apostrophes straight and curly. */
 function normalise(text: string): string {
   return text
     .normalize("NFKC")
     .replace(/[\uFE0E\uFE0F]/gu, "")
+    .replace(/[\u2018\u2019]/gu, "'")
     .replace(/\s+/gu, " ")
     .trim()
+    .replace(/^[“”"](.*)[“”"]$/u, "$1")
     .toLowerCase();
 }
 

@@ -223,6 +223,7 @@ function createGuardedReceive(parts: EngineParts, core: Core): Receive {
   const route = createReceive({
     ...parts,
     ...core,
+    adapters: (platform) => core.adapters.get(platform),
     onSettleOwed: () => void core.settles.run(),
     onFilesDue: () => void core.attachments.run(),
   });

@@ -153,7 +153,7 @@ export type InboundEvent =
 export interface Reception {
   readonly status: "accepted" | "ignored" | "duplicate" | "refused";
   readonly reason?: string;
-  /** One-time link, only for `secret-link`. */
+  /** One-time link, for `secret-link` and for a message that asks for it in words; for the eyes of that person only. */
   readonly link?: string;
 }
 

@@ -53,6 +53,15 @@ test("a wrong token, no server, and an interactions endpoint are faults with a f
   await discord.close();
 });
 
+test("with receipts on, a channel in which the bot may not react is told with what is missing then", async () => {
+  const { discord, ada, bot } = await open();
+  discord.permit(discord.addChannel("dry"), ada, { deny: ["AddReactions"] });
+  const fixes = async (receipts: boolean) => (await setup.check({ ...bot, receipts })).map((one) => one.fix).join("\n");
+  expect(await fixes(true)).toContain("receipts of discord.receipts");
+  expect(await fixes(false)).not.toContain("receipts");
+  await discord.close();
+});
+
 test("channels in which the bot lacks something are named with what it lacks", async () => {
   const { discord, ada, bot } = await open();
   const quiet = discord.addChannel("quiet");

@@ -25,6 +25,7 @@ const hear = async (w: SlackWorld, words: string): Promise<MessageEvent> => {
 };
 const sessions = (w: SlackWorld) =>
   w.slack.statuses.filter((line) => line.method === "agents.sessions.setStatus").map((line) => line.status);
+const lines = (w: SlackWorld) => w.slack.calls("assistant.threads.setStatus").map(({ args }) => args.status);
 const reactions = (w: SlackWorld) => w.received.filter((one): one is ReactionEvent => one.type === "reaction");
 
 scene("work shows a line and a Stop button, and both end with it", async (w) => {
@@ -32,6 +33,7 @@ scene("work shows a line and a Stop button, and both end with it", async (w) => 
   const place = w.placeFor(event);
   await w.adapter.showWorking?.(place, true);
   expect(w.slack.status(w.ada, { channel: w.general, ts: event.platformId })).toBe("is thinking…");
+  await waitUntil(() => sessions(w).length === 1, "a Stop button for work that lasts");
   expect(sessions(w)).toEqual(["processing"]);
   await w.adapter.showWorking?.(place, false);
   expect(w.slack.status(w.ada, { channel: w.general, ts: event.platformId })).toBe("");
@@ -46,7 +48,32 @@ scene("an end that overtakes a slow beginning is still the last word", async (w)
   const end = w.adapter.showWorking?.(place, false);
   await Promise.all([begin, end]);
   expect(w.slack.status(w.ada, { channel: w.general, ts: event.platformId })).toBe("");
-  expect(sessions(w).at(-1)).toBe("active");
+  expect(sessions(w)).toEqual([]);
+});
+
+scene("a quick answer is one call: Slack takes the line away with the message", async (w) => {
+  const event = await hear(w, "quick answer");
+  const place = w.placeFor(event);
+  await w.adapter.showWorking?.(place, true);
+  await deliver(w, text("here"), place);
+  await w.adapter.showWorking?.(place, false);
+  expect(lines(w)).toEqual(["is thinking…"]);
+  expect(sessions(w)).toEqual([]);
+  expect(w.slack.status(w.ada, { channel: w.general, ts: event.platformId })).toBe("");
+});
+
+scene("work that goes on shows the line again only before Slack would take it away", async (w) => {
+  const place = w.placeFor(await hear(w, "long work"));
+  const again = () => w.adapter.showWorking?.(place, true);
+  await again();
+  w.later(45_000);
+  await again();
+  expect(lines(w)).toHaveLength(1);
+  w.later(45_000);
+  await again();
+  expect(lines(w)).toHaveLength(2);
+  await w.adapter.showWorking?.(place, false);
+  expect(lines(w).at(-1)).toBe("");
 });
 
 scene("a bubble in the middle of the work takes the line away; it comes back, but not after the end", async (w) => {
@@ -65,9 +92,14 @@ scene("a bubble in the middle of the work takes the line away; it comes back, bu
 scene("an app that is no agent has the line alone, and is not asked again", async (w) => {
   Object.assign(w.ada, { agent: false });
   const place = w.placeFor(await hear(w, "plain"));
-  for (const working of [true, true, false]) await w.adapter.showWorking?.(place, working);
+  for (const _turn of [1, 2]) {
+    const calls = w.slack.calls("agents.sessions.setStatus").length;
+    await w.adapter.showWorking?.(place, true);
+    if (calls === 0) await waitUntil(() => w.slack.calls("agents.sessions.setStatus").length === 1, "the one question");
+    await w.adapter.showWorking?.(place, false);
+  }
   expect(w.slack.calls("agents.sessions.setStatus")).toHaveLength(1);
-  expect(w.slack.calls("assistant.threads.setStatus")).toHaveLength(3);
+  expect(lines(w)).toEqual(["is thinking…", "", "is thinking…", ""]);
 });
 
 scene("no failure of a status disturbs anybody", async (w) => {
@@ -97,6 +129,7 @@ test("what a killed process left shown is cleared by the next one", async () => 
 scene("the Stop button reaches the engine and ends the session at once", async (w) => {
   const event = await hear(w, "stop me");
   await w.adapter.showWorking?.(w.placeFor(event), true);
+  await waitUntil(() => sessions(w).length === 1, "a Stop button");
   w.slack.pressStop(w.alice, w.ada, { channel: w.general, ts: event.platformId });
   const stop = await waitUntil(() => w.received.find((one): one is StopEvent => one.type === "stop"), "a stop");
   expect(stop).toMatchObject({ conversation: { kind: "thread", threadId: event.platformId }, from: { name: "Alice" } });
@@ -109,6 +142,8 @@ test("an app that does not listen to the Stop button says so in its health", asy
     Object.assign(world.ada, { events: ["app_mention", "message.channels"] });
     await world.startBot(world.ada);
     await world.adapter.showWorking?.(world.placeFor(await hear(world, "show")), true);
+    await waitUntil(() => sessions(world).length === 1, "the session in processing");
+    await waitUntil(() => world.adapter.health()[0]?.remedy, "a remedy");
     expect(world.adapter.health()).toMatchObject([{ remedy: expect.stringContaining("agent_session_stopped") }]);
   } finally {
     await world.close();

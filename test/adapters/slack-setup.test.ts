@@ -61,6 +61,15 @@ test("every missing permission is named with what it is for, and a missing comma
   expect(command).toMatchObject({ state: "warning", what: expect.stringContaining("/parley-ada") });
 });
 
+test("with receipts on, the missing permission to react says that they are not shown", async () => {
+  const url = await slack(
+    GOOD,
+    NEEDED_SCOPES.filter((scope) => scope !== "reactions:write"),
+  );
+  const found = await setup.check({ botId: "ada", settings: { botToken: "xoxb-good" }, apiUrl: url, receipts: true });
+  expect(found[1]?.what).toContain("reactions:write (react, and show the receipts of slack.receipts)");
+});
+
 test("client id and secret are checked without a token, and a wrong secret is named", async () => {
   const known = await slack({ "oauth.v2.access ": { ok: false, error: "invalid_code" } });
   const client = { clientId: "1.2", clientSecret: "very-secret" };

@@ -172,6 +172,9 @@ describe("a wrong call", () => {
   test.each([
     [{ type: "text" }, ["content is missing."]],
     [{ type: "text", content: "   " }, ["content is missing."]],
+    [{ type: "text", content: "\u200b\u2060 \ufeff\n" }, ["content has nothing in it that can be seen."]],
+    [{ type: "text", content: "\ufe0f\u{e0100}\u200d" }, ["content has nothing in it that can be seen."]],
+    [{ type: "text", content: "\u3164\u00ad\u2800" }, ["content has nothing in it that can be seen."]],
     [{ type: "text", content: 5 }, ["content must be a string."]],
     [{ type: "text", content: "x", images: "a.png" }, ["images must be a list."]],
     [{ type: "text", content: "x", images: [null] }, ["images[0] is missing.", "images[0].url is missing."]],
@@ -245,3 +248,10 @@ describe("an address", () => {
     ]);
   });
 });
+
+test.each(["❤\ufe0f", "👨\u200d👩\u200d👧", "\u200b.", "नमस्\u200dते"])(
+  "%j has something to be seen and is sent as it is",
+  (content) => {
+    expect(toBubble({ type: "text", content })).toMatchObject({ ok: true, bubble: { content } });
+  },
+);

@@ -1,6 +1,14 @@
 /** What counts as an answer to a card, by click and by typing, and from whom (SPEC C2–C4). */
 import { describe, expect, test } from "vitest";
-import { answerFromText, checkAnswer, mayAnswer, type Widget } from "../../src/engine/card.ts";
+import {
+  answerFromText,
+  checkAnswer,
+  choiceFromText,
+  controlFromText,
+  mayAnswer,
+  secretWordFromText,
+  type Widget,
+} from "../../src/engine/card.ts";
 
 function widgetOf(labels: readonly string[], more: Partial<Widget> = {}): Widget {
   return {
@@ -130,6 +138,60 @@ describe("a typed answer", () => {
     expect(answerFromText(widgetOf(["A", "B"], { multiple: { min: 0, max: 2 } }), "b")).toMatchObject({
       labels: ["B"],
     });
+  });
+});
+
+describe("typed where options stand with numbers", () => {
+  test.each<[string, Widget, string, readonly string[] | undefined]>([
+    ["a number", one, "2", ["No"]],
+    ["a number with its dot", one, " 1. ", ["Yes"]],
+    ["a number that is none of them", one, "3", undefined],
+    ["nought", one, "0", undefined],
+    ["numbers where one is asked", one, "1, 2", undefined],
+    ["numbers and labels mixed", several, "3, red", ["Red", "Blue"]],
+    ["one line each", several, "Red\nGreen\n", ["Red", "Green"]],
+    ["too few", several, "1", undefined],
+    ["one that is unknown among them", several, "1, 2, 9", undefined],
+  ])("%s", (_what, widget, text, labels) => {
+    expect(choiceFromText(widget, text, true)?.labels).toEqual(labels);
+  });
+
+  test("a number that is itself a label names that one", () => {
+    expect(choiceFromText(widgetOf(["2", "1"]), "2", true)?.labels).toEqual(["2"]);
+  });
+
+  test("elsewhere a number is an ordinary text", () => {
+    expect(choiceFromText(one, "2")).toBeUndefined();
+    expect(answerFromText(oneOrOwn, "2")).toMatchObject({ custom: "2" });
+  });
+});
+
+describe("the words of other cards' controls", () => {
+  const card = {
+    kind: "handoff" as const,
+    text: "Please sign in",
+    controls: [
+      { value: "done", label: "Done", style: "primary" as const },
+      { value: "cannot", label: "Can't", style: "default" as const },
+    ],
+  };
+  test.each([
+    ["done", "done"],
+    ["“Done”", "done"],
+    ["can’t", "cannot"],
+    ["done!", undefined],
+    ["cannot", undefined],
+    ["", undefined],
+  ])("%j on a hand-off", (text, value) => {
+    expect(controlFromText(card, text)?.value).toBe(value);
+  });
+
+  test.each([
+    ["Enter it  privately", "enter"],
+    ["decline", "decline"],
+    ["s3cret-value", undefined],
+  ])("%j on a secret-request", (text, word) => {
+    expect(secretWordFromText(text)).toBe(word);
   });
 });
 

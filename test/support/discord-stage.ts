@@ -24,9 +24,13 @@ export interface DiscordStage extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Starts Discord, models and product; `settings` are laid over the settings file. */
+/** Starts Discord, models and product; `settings` are laid over the settings file, `platform` over its Discord block. */
 export async function openDiscordStage(
-  options: { readonly bots?: readonly string[]; readonly settings?: Readonly<Record<string, unknown>> } = {},
+  options: {
+    readonly bots?: readonly string[];
+    readonly settings?: Readonly<Record<string, unknown>>;
+    readonly platform?: Readonly<Record<string, unknown>>;
+  } = {},
 ): Promise<DiscordStage> {
   const discord = await startDiscord();
   const llm = await startLlm({ fallback: echo });
@@ -38,7 +42,7 @@ export async function openDiscordStage(
   const folder = mkdtempSync(join(tmpdir(), "parley-stage-"));
   writeFileSync(
     join(folder, "parley.yaml"),
-    JSON.stringify({ ...settingsFor(discord, llm, bots), ...options.settings }),
+    JSON.stringify({ ...settingsFor(discord, llm, bots, options.platform), ...options.settings }),
   );
   const logs: string[] = [];
   const begin = () => startInside({ folder, env: { PARLEY_LOG_LEVEL: "debug" }, logs });
@@ -64,7 +68,7 @@ export async function openDiscordStage(
   };
 }
 
-function settingsFor(discord: Discord, llm: Llm, bots: readonly Bot[]): object {
+function settingsFor(discord: Discord, llm: Llm, bots: readonly Bot[], platform: object = {}): object {
   return {
     model: "local/ada",
     providers: { local: { kind: "openai-compatible", baseURL: llm.openaiUrl, apiKey: "any", contextWindow: 128_000 } },
@@ -75,7 +79,7 @@ function settingsFor(discord: Discord, llm: Llm, bots: readonly Bot[]): object {
       model: `local/${bot.name.toLowerCase()}`,
       discord: { token: bot.token },
     })),
-    discord: { apiUrl: discord.apiUrl, cdnHosts: ["127.0.0.1"] },
+    discord: { apiUrl: discord.apiUrl, cdnHosts: ["127.0.0.1"], ...platform },
     web: { port: 0 },
   };
 }

@@ -13,11 +13,11 @@ import { valuesKey } from "./actions.ts";
 import type { Blocked } from "./blocked.ts";
 import type { DiscordBot } from "./bot.ts";
 import type { UploadFile } from "./clients.ts";
-import { COMPONENTS_FLAG, type Component, controlRows, NO_PREVIEWS_FLAG } from "./components.ts";
+import { COMPONENTS_FLAG, controlRows, NO_PREVIEWS_FLAG } from "./components.ts";
 import { isFaultAt, problemOf, toDeliveryError } from "./errors.ts";
 import { findPosted, nonceOf } from "./find.ts";
 import { splitForDiscord } from "./format.ts";
-import { type CardContent, type DiscordContent, renderDelivery, renderSettled } from "./render.ts";
+import { type CardContent, type DiscordContent, renderDelivery, renderSettled, settledWords } from "./render.ts";
 import { openThread, targetOf } from "./threads.ts";
 import type { Typing } from "./typing.ts";
 import { galleryBody, openFiles } from "./upload.ts";
@@ -59,7 +59,7 @@ export async function deliverPiece(parts: SendParts, piece: Piece, saveProgress:
     if (content.kind === "card" && content.values) {
       await bot.context.kv.set(valuesKey(content.values.cardId), [...content.values.list]);
     }
-    return await limits.run(target, "final", () => postOrSimplify(parts, piece, content, saveProgress));
+    return shownAs(piece, await limits.run(target, "final", () => postOrSimplify(parts, piece, content, saveProgress)));
   } catch (error) {
     const problem = problemOf(error);
     if (problem.problem === "wait") limits.hold(target, problem.waitMs);
@@ -165,13 +165,20 @@ function receiptOf(answer: unknown, channel: string): Receipt {
   return { nativeId: id, extra: { channel } };
 }
 
+/** The receipt remembers how a card was shown: settings may change before it is redrawn. */
+function shownAs({ content }: Piece, receipt: Receipt): Receipt {
+  const shown = content as DiscordContent;
+  if (shown.kind !== "text" || shown.kept === undefined) return receipt;
+  return { ...receipt, extra: { ...toFields(receipt.extra), words: true } };
+}
+
 /** Whether an attempt with unknown outcome landed: its receipt, or null. Throws DeliveryError when Discord cannot be asked. */
 export async function findPiece({ bot }: SendParts, piece: Piece): Promise<Receipt | null> {
   try {
     const found = await findPosted(bot, piece, targetOf(piece.place));
-    return found === undefined
-      ? null
-      : { nativeId: found.id, extra: { channel: targetOf(piece.place), ...(found.plain ? { plain: true } : {}) } };
+    if (found === undefined) return null;
+    const extra = { channel: targetOf(piece.place), ...(found.plain ? { plain: true } : {}) };
+    return shownAs(piece, { nativeId: found.id, extra });
   } catch (error) {
     const failure = toDeliveryError(error);
     // A place that is gone holds nothing.
@@ -189,18 +196,16 @@ export async function settleCard(
   outcome: CardOutcome,
 ): Promise<void> {
   if (outcome.state === "open") return;
-  const pieces = renderDelivery(delivery);
-  const index = pieces.findIndex((piece) => piece.kind === "card");
+  const pieces = renderDelivery(delivery, !receipts.some((receipt) => toFields(receipt.extra).words === true));
+  const index = pieces.findIndex(
+    (piece) => piece.kind === "card" || (piece.kind === "text" && piece.kept !== undefined),
+  );
   const content = pieces[index];
   const receipt = receipts[index];
-  if (content?.kind !== "card" || !receipt || !/^\d+$/.test(receipt.nativeId)) return;
-  const settled = renderSettled(content, delivery, outcome);
+  if (!content || !receipt || !/^\d+$/.test(receipt.nativeId)) return;
   const extra = toFields(receipt.extra);
   const target = toText(extra.channel) ?? targetOf(place);
-  const shown: { content?: string; flags?: number; components: readonly Component[] } =
-    extra.plain === true
-      ? { content: shortWords(settled.words), components: [] }
-      : { flags: COMPONENTS_FLAG, components: settled.components };
+  const shown = settledBody(content, delivery, outcome, extra.plain === true);
   const path = `/channels/${target}/messages/${receipt.nativeId}`;
   const update = () => parts.bot.calls.call("patch", path, { body: { ...shown, allowed_mentions: NOBODY } });
   try {
@@ -210,7 +215,24 @@ export async function settleCard(
     if (code === "10008" || code === "10003") return;
     throw toDeliveryError(error);
   }
-  if (content.values) await parts.bot.context.kv.delete(valuesKey(content.values.cardId));
+  if (content.kind === "card" && content.values) await parts.bot.context.kv.delete(valuesKey(content.values.cardId));
+}
+
+/** What the message says from now on. */
+function settledBody(
+  content: DiscordContent,
+  delivery: Delivery,
+  outcome: CardOutcome,
+  isPlain: boolean,
+): Readonly<Record<string, unknown>> {
+  if (content.kind !== "card") {
+    const kept = content.kind === "text" ? (content.kept ?? "") : "";
+    return { content: settledWords(kept, delivery, outcome), flags: NO_PREVIEWS_FLAG };
+  }
+  const settled = renderSettled(content, delivery, outcome);
+  return isPlain
+    ? { content: shortWords(settled.words), components: [] }
+    : { flags: COMPONENTS_FLAG, components: settled.components };
 }
 
 const UPDATE_TRIES = 4;

@@ -6,6 +6,7 @@
 import type { ConversationRef, HistoryMessage, Place } from "../../engine/index.ts";
 import { DeliveryError } from "../../engine/index.ts";
 import { type Fields, toFields, toList, toText } from "../shared/fields.ts";
+import { RECEIPT_EMOJI } from "../shared/looks.ts";
 import { compareIds } from "./backfill.ts";
 import type { DiscordBot } from "./bot.ts";
 import { problemOf, toDeliveryError } from "./errors.ts";
@@ -127,16 +128,43 @@ export async function addReaction(bot: DiscordBot, place: Place, nativeId: strin
   if (custom === undefined && !/\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u.test(sign)) {
     throw new DeliveryError("content", "Discord does not know this emoji; use the sign itself, such as 👍 or 👀.");
   }
-  const put = (channelId: string) =>
-    bot.calls.call("put", `/channels/${channelId}/messages/${nativeId}/reactions/${encodeURIComponent(sign)}/@me`);
-  const { threadId, channelId } = place.ref;
   try {
-    // A thread's first message stands in the channel above; a forum post's stands in the post.
-    if (nativeId !== threadId) await put(targetOf(place));
-    else await put(channelId).catch((error: unknown) => orInThread(error, () => put(threadId)));
+    await reactAs(bot, place, nativeId, sign, "put");
   } catch (error) {
     throw toDeliveryError(error);
   }
+}
+
+/**
+ * Puts the receipt on a message or takes it away (SPEC M14). A message that is gone needs none. Rejects with the client's error, for example without
+ * the permission Add Reactions.
+ */
+export async function setReceipt(bot: DiscordBot, place: Place, nativeId: string, taken: boolean): Promise<void> {
+  // What did not come as a message (a slash command) has no place for a sign.
+  if (!/^\d{15,21}$/.test(nativeId)) return;
+  try {
+    await reactAs(bot, place, nativeId, RECEIPT_EMOJI, taken ? "put" : "delete");
+  } catch (error) {
+    if (!NO_RECEIPT_NEEDED.has(problemOf(error).code)) throw error;
+  }
+}
+
+/** Unknown message, unknown channel, unknown emoji (which a message without this reaction answers). */
+const NO_RECEIPT_NEEDED = new Set(["10008", "10003", "10014"]);
+
+async function reactAs(
+  bot: DiscordBot,
+  place: Place,
+  nativeId: string,
+  sign: string,
+  how: "put" | "delete",
+): Promise<void> {
+  const react = (channelId: string) =>
+    bot.calls.call(how, `/channels/${channelId}/messages/${nativeId}/reactions/${encodeURIComponent(sign)}/@me`);
+  const { threadId, channelId } = place.ref;
+  // A thread's first message stands in the channel above; a forum post's stands in the post.
+  if (nativeId !== threadId) await react(targetOf(place));
+  else await react(channelId).catch((error: unknown) => orInThread(error, () => react(threadId)));
 }
 
 function orInThread(error: unknown, put: () => Promise<unknown>): Promise<unknown> {

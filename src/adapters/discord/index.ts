@@ -5,8 +5,9 @@
  */
 
 import { z } from "zod";
-import type { Adapter, AdapterAccount, AdapterContext } from "../../engine/index.ts";
+import type { Adapter, AdapterAccount, AdapterContext, Place } from "../../engine/index.ts";
 import { DeliveryError } from "../../engine/index.ts";
+import { DEFAULT_LOOKS, type Looks } from "../shared/looks.ts";
 import { createOutboundLimits, type OutboundLimits } from "../shared/outbound-limits.ts";
 import { type Blocked, createBlocked } from "./blocked.ts";
 import type { DiscordBot } from "./bot.ts";
@@ -16,7 +17,7 @@ import { deliverPiece, findPiece, type SendParts, settleCard } from "./deliver.t
 import { createDirectory } from "./directory.ts";
 import { TOKEN_REMEDY, toDeliveryError } from "./errors.ts";
 import { fetchUpload } from "./files.ts";
-import { addReaction, readMembers, readThread } from "./history.ts";
+import { addReaction, readMembers, readThread, setReceipt } from "./history.ts";
 import { createInvalidRequests, type InvalidRequests } from "./invalid-requests.ts";
 import { DELIVER_TIMEOUT_MS, MAX_TEXT_PIECES, POST_PACE } from "./limits.ts";
 import { renderDelivery } from "./render.ts";
@@ -25,8 +26,8 @@ import { createTyping, type Typing } from "./typing.ts";
 
 export { setup } from "./setup.ts";
 
-/** Settings of the platform block. `connection` is for tests and unusual networks. */
-export interface DiscordSettings {
+/** Settings of the platform block; looks that are not given are the usual ones. `connection` is for tests and unusual networks. */
+export interface DiscordSettings extends Partial<Looks> {
   /** Base address of the REST API without version and closing slash, usually https://discord.com/api. */
   readonly apiUrl: string;
   /** Hosts from which people's uploads are fetched. */
@@ -39,6 +40,7 @@ const accountSchema = z.object({ token: z.string().min(1) });
 /** Creates the adapter. Nothing is contacted before `start`. */
 export function createDiscordAdapter(settings: DiscordSettings): Adapter {
   const adapter = new DiscordAdapter(settings);
+  const looks: Looks = { ...DEFAULT_LOOKS, ...settings };
   return {
     platform: "discord",
     groupsOnRequest: true,
@@ -47,7 +49,7 @@ export function createDiscordAdapter(settings: DiscordSettings): Adapter {
     start: (account, context) => adapter.start(account, context),
     stop: () => adapter.stop(),
     setIntake: (botId, on) => adapter.setIntake(botId, on),
-    render: (delivery) => renderDelivery(delivery),
+    render: (delivery) => renderDelivery(delivery, looks.cards),
     deliver: (piece, saveProgress) =>
       adapter.sending(piece.place.installationId, (parts) => deliverPiece(parts, piece, saveProgress)),
     find: (piece) => adapter.sending(piece.place.installationId, (parts) => findPiece(parts, piece)),
@@ -57,10 +59,12 @@ export function createDiscordAdapter(settings: DiscordSettings): Adapter {
       adapter.sending(place.installationId, ({ bot, typing, blocked }) => {
         const target = targetOf(place);
         if (!working) typing.quiet(bot.botId, target);
-        else if (blocked.reason(bot.botId, target) === undefined)
+        else if (looks.status !== "off" && blocked.reason(bot.botId, target) === undefined)
           typing.show(bot.botId, target, () => bot.calls.call("post", `/channels/${target}/typing`));
         return Promise.resolve();
       }),
+    ...(looks.cards ? {} : { numbersChoices: true }),
+    ...(looks.receipts ? { markTaken: (...told) => adapter.markTaken(...told) } : {}),
     react: (place, nativeId, emoji) =>
       adapter.sending(place.installationId, ({ bot }) => addReaction(bot, place, nativeId, emoji)),
     fetchFile: async (installationId, file, signal) => fetchUpload(adapter.bot(installationId), settings, file, signal),
@@ -155,6 +159,11 @@ class DiscordAdapter {
         this.#connections.get(bot.botId)?.fail(failure.message);
       throw failure;
     }
+  }
+
+  /** A receipt on a message (SPEC M14). */
+  markTaken(place: Place, nativeId: string, taken: boolean): Promise<void> {
+    return this.sending(place.installationId, ({ bot }) => setReceipt(bot, place, nativeId, taken));
   }
 
   #share(context: AdapterContext): Shared {

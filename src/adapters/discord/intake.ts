@@ -13,6 +13,7 @@ import { problemOf } from "./errors.ts";
 import { conversationOf, type Knowledge, toDeletes, toEdit, toMessage, toReaction } from "./inbound.ts";
 import { type IsOurs, isWithheld, kindOf, lacksReplied, namesOwnRole } from "./inbound-kind.ts";
 import type { Names } from "./inbound-text.ts";
+import { tellLink } from "./private-link.ts";
 
 /** Takes events of one bot. */
 export interface Intake {
@@ -78,7 +79,10 @@ async function takeIn(parts: IntakeParts, event: string, data: Fields): Promise<
     if (event === "MESSAGE_CREATE" && !isWithheld(data, bot.self)) copies.seen(toText(data.id) ?? "");
     else if (event === "MESSAGE_CREATE" && !(await isWanted(parts, data))) return;
     const inbound = await repeating(parts, () => understand(bot, event, data));
-    for (const one of inbound ?? []) await repeating(parts, () => bot.context.receive(one));
+    for (const one of inbound ?? []) {
+      const reception = await repeating(parts, () => bot.context.receive(one));
+      if (reception?.link !== undefined && one.type === "message") void tellLink(bot, one, reception.link);
+    }
   } catch (error) {
     // Not taken in: the next process gets it again.
     if (stopping.aborted) throw error;

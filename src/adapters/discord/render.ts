@@ -8,9 +8,19 @@
 import type { BubbleContent, CardOutcome, Delivery, FileRef, HostCard, PersonRef } from "../../engine/index.ts";
 import { isImage } from "../../engine/index.ts";
 import { writeControlId } from "../shared/control-id.ts";
+import { controlsHint, secretHint, widgetHint } from "../shared/looks.ts";
 import { button, type Component, container, linkButton, rows, section, textDisplay } from "./components.ts";
 import { escapeWords, splitForDiscord, toDiscordMarkdown } from "./format.ts";
-import { CARD_BYTES, CARD_CODE_POINTS, clip, codePoints, GALLERY_ITEMS, REQUEST_BYTES, utf8Bytes } from "./limits.ts";
+import {
+  CARD_BYTES,
+  CARD_CODE_POINTS,
+  CONTENT_CODE_POINTS,
+  clip,
+  codePoints,
+  GALLERY_ITEMS,
+  REQUEST_BYTES,
+  utf8Bytes,
+} from "./limits.ts";
 import { secretControls, secretWords } from "./secret-form.ts";
 import { needsValues, widgetControls, widgetWords } from "./widget.ts";
 
@@ -19,6 +29,8 @@ export interface TextContent {
   readonly kind: "text";
   readonly content: string;
   readonly users: readonly string[];
+  /** Set where words stand for a card's controls (SPEC M14): the words that stay when it is answered. */
+  readonly kept?: string;
 }
 
 /** A message of components. `words` are its text alone; `values` are its options' values where controls say only numbers. */
@@ -47,9 +59,13 @@ export type DiscordContent = TextContent | CardContent | GalleryContent | FileCo
 
 const OUTCOME_CHARS = 300;
 const CAPTION_CHARS = 1000;
+/** Room for the line that says how to answer, or how it ended. */
+const OUTCOME_ROOM = 700;
 
-/** The native messages of a delivery. */
-export function renderDelivery(delivery: Delivery): readonly DiscordContent[] {
+/** The native messages of a delivery; without `cards`, what can be answered by typing has words for its controls (SPEC M14). */
+export function renderDelivery(delivery: Delivery, cards = true): readonly DiscordContent[] {
+  const words = cards ? undefined : renderInWords(delivery);
+  if (words) return words;
   if (delivery.kind === "host-card") return renderHostCard(delivery.card, delivery.cardId);
   return renderBubble(delivery.content, delivery.cardId, delivery.mentionable);
 }
@@ -82,6 +98,33 @@ function renderBubble(
     case "secret-request":
       return card(secretWords(content.secret), secretControls(content.webForm, cardId));
   }
+}
+
+/** Words in place of a card; undefined for what is no card, or has no other way than its controls. */
+function renderInWords(delivery: Delivery): readonly DiscordContent[] | undefined {
+  const { cardId } = delivery;
+  if (delivery.kind === "host-card") {
+    const { card } = delivery;
+    return cardId === undefined || card.controls.length === 0 ? undefined : wordMessages(card.text, controlsHint(card));
+  }
+  const { content } = delivery;
+  if (content.type === "cursor-agent")
+    return texts(`**Cloud agent** \`${content.bcId}\` is at work.\n${content.url}`, []);
+  if (cardId === undefined) return undefined;
+  if (content.type === "widget") return wordMessages(widgetWords(content.widget, true), widgetHint(content.widget));
+  // Without a web form only the button can open Discord's own.
+  if (content.type !== "secret-request" || !content.webForm) return undefined;
+  return wordMessages(secretWords(content.secret), secretHint());
+}
+
+/** A card's words, and below the last of them how to answer; in a message of its own where it does not fit, or how it ended would not. */
+function wordMessages(markdown: string, hint: string): readonly TextContent[] {
+  const pieces = texts(markdown, []);
+  const note = `-# ${escapeWords(hint)}`;
+  const last = pieces.at(-1);
+  if (last === undefined || codePoints(last.content) > CONTENT_CODE_POINTS - OUTCOME_ROOM)
+    return [...pieces, { kind: "text", content: note, users: [], kept: "" }];
+  return [...pieces.slice(0, -1), { ...last, content: `${last.content}\n${note}`, kept: last.content }];
 }
 
 function renderHostCard(host: HostCard, cardId: string | undefined): readonly DiscordContent[] {
@@ -147,6 +190,12 @@ function galleries(files: readonly FileRef[]): readonly GalleryContent[] {
 /** Only pictures have descriptions on Discord; another file's description is its caption. */
 function fileMessage(file: FileRef): FileContent {
   return { kind: "file", file, caption: clip(escapeWords(file.alt ?? ""), CAPTION_CHARS) };
+}
+
+/** The same where words stood for the controls. */
+export function settledWords(kept: string, delivery: Delivery, outcome: CardOutcome): string {
+  const line = clip(`-# ${outcomeLine(delivery, outcome).replaceAll("\n", " ")}`, OUTCOME_ROOM - 1);
+  return kept === "" ? line : `${kept}\n${line}`;
 }
 
 /** The card's message as it stays: its words, how it ended and who did it, no controls (SPEC C3). */

@@ -64,11 +64,13 @@ export const setup = {
   },
 
   /** Looks at everything Discord tells about a bot; `fix` switches on Message Content where it is off. */
-  async check(bot: SetupBot & { readonly fix?: boolean | undefined }): Promise<readonly DiscordFinding[]> {
+  async check(
+    bot: SetupBot & { readonly fix?: boolean | undefined; readonly receipts?: boolean },
+  ): Promise<readonly DiscordFinding[]> {
     const settings = settingsSchema.safeParse(bot.settings);
     if (!settings.success)
       return [{ state: "fault", what: `${bot.botId}: no Discord token`, fix: "Set discord.token." }];
-    return asking(bot.apiUrl, settings.data.token, (calls) => checkBot(calls, bot.botId, bot.fix === true));
+    return asking(bot.apiUrl, settings.data.token, (calls) => checkBot(calls, bot));
   },
 };
 
@@ -82,7 +84,13 @@ async function asking<T>(apiUrl: string, token: string, ask: (calls: DiscordCall
   }
 }
 
-async function checkBot(calls: DiscordCalls, botId: string, fix: boolean): Promise<readonly DiscordFinding[]> {
+interface CheckedBot {
+  readonly botId: string;
+  readonly fix?: boolean | undefined;
+  readonly receipts?: boolean;
+}
+
+async function checkBot(calls: DiscordCalls, bot: CheckedBot): Promise<readonly DiscordFinding[]> {
   try {
     const [application, user] = await Promise.all([
       calls.call("get", "/applications/@me").then(toFields),
@@ -90,10 +98,10 @@ async function checkBot(calls: DiscordCalls, botId: string, fix: boolean): Promi
     ]);
     const known: DiscordFinding = { state: "ok", what: `Discord knows the token: ${toText(user.username) ?? ""}` };
     const parts = await Promise.all([
-      checkContent(calls, application, fix),
+      checkContent(calls, application, bot.fix === true),
       checkPortal(application),
       checkStarts(calls),
-      checkServers(calls, toText(user.id) ?? "", botId),
+      checkServers(calls, toText(user.id) ?? "", bot),
     ]);
     return [known, ...parts.flat()];
   } catch (error) {
@@ -171,19 +179,30 @@ async function checkStarts(calls: DiscordCalls): Promise<readonly DiscordFinding
   ];
 }
 
-async function checkServers(calls: DiscordCalls, userId: string, botId: string): Promise<readonly DiscordFinding[]> {
+async function checkServers(calls: DiscordCalls, userId: string, bot: CheckedBot): Promise<readonly DiscordFinding[]> {
   const guilds = toList(await calls.call("get", "/users/@me/guilds", { query: { limit: "200" } }));
   if (guilds.length === 0) {
     return [
-      { state: "fault", what: "The bot is on no server", fix: `Add it with the link from: npx parley invite ${botId}` },
+      {
+        state: "fault",
+        what: "The bot is on no server",
+        fix: `Add it with the link from: npx parley invite ${bot.botId}`,
+      },
     ];
   }
-  const found = await Promise.all(guilds.slice(0, CHECKED_SERVERS).map((guild) => checkServer(calls, userId, guild)));
+  const found = await Promise.all(
+    guilds.slice(0, CHECKED_SERVERS).map((guild) => checkServer(calls, userId, guild, bot.receipts === true)),
+  );
   const rest = guilds.length - CHECKED_SERVERS;
   return rest > 0 ? [...found, { state: "ok", what: `${rest} more servers were not looked at` }] : found;
 }
 
-async function checkServer(calls: DiscordCalls, userId: string, { id, name }: Fields): Promise<DiscordFinding> {
+async function checkServer(
+  calls: DiscordCalls,
+  userId: string,
+  { id, name }: Fields,
+  receipts: boolean,
+): Promise<DiscordFinding> {
   const path = `/guilds/${toText(id) ?? ""}`;
   try {
     const [guild, channels, member] = await Promise.all([
@@ -214,7 +233,11 @@ async function checkServer(calls: DiscordCalls, userId: string, { id, name }: Fi
     return {
       state: "warning",
       what: `${what}; it lacks permissions in ${lacking.slice(0, 8).join(", ")}`,
-      fix: "Give them to the bot's role in the server's or the channel's settings.",
+      fix: `Give them to the bot's role in the server's or the channel's settings.${
+        receipts && lacking.some((one) => one.includes("Add Reactions"))
+          ? " Without Add Reactions the receipts of discord.receipts are not shown."
+          : ""
+      }`,
     };
   } catch (error) {
     return {

@@ -19,6 +19,7 @@ import {
   type FormOrigin,
   formError,
   linkNotice,
+  linkWords,
   readOrigin,
   readSecret,
   readTyped,
@@ -103,10 +104,15 @@ async function showReception(bot: SlackBot, click: Click, reception: Reception |
   if (reception === undefined) return tellPrivately(bot, click.listener, NOT_STORED);
   if (reception.status === "duplicate") return;
   if (click.control.verb === "secret-link" && reception.link !== undefined) {
-    const notice = linkNotice(reception.link, click.control.cardId);
-    return tellPrivately(bot, click.listener, notice.words, notice.blocks);
+    return tellLink(bot, click.listener, reception.link, click.control.cardId);
   }
   if (reception.status !== "accepted") return tellPrivately(bot, click.listener, reception.reason ?? CLOSED);
+}
+
+/** The one-time link, for one person's eyes. `cardId` = with the request's other controls. */
+export function tellLink(bot: SlackBot, listener: Listener, link: string, cardId?: string): Promise<void> {
+  const notice = cardId !== undefined && bot.looks.cards ? linkNotice(link, cardId) : linkWords(link);
+  return tellPrivately(bot, listener, notice.words, notice.blocks);
 }
 
 async function handleForm(bot: SlackBot, body: Fields, acknowledge: Acknowledge): Promise<void> {

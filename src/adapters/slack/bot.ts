@@ -4,6 +4,7 @@
  */
 
 import type { AdapterContext, Log, Persona, SecretValue } from "../../engine/index.ts";
+import type { Looks } from "../shared/looks.ts";
 import type { SlackCalls } from "./clients.ts";
 import type { Directory } from "./directory.ts";
 import type { SlackIdentity } from "./inbound.ts";
@@ -39,6 +40,7 @@ export interface SlackBot {
   readonly calls: SlackCalls;
   readonly directory: Directory;
   readonly presence: Presence;
+  readonly looks: Looks;
   /** Name and picture of its own, where several bots share this app. */
   readonly persona?: Persona;
   readonly context: AdapterContext;

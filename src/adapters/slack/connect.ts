@@ -7,6 +7,7 @@
 import type { AdapterAccount, AdapterContext, BotHealth, Log } from "../../engine/index.ts";
 import { SecretValue } from "../../engine/index.ts";
 import { type Fields, toFields } from "../shared/fields.ts";
+import type { Looks } from "../shared/looks.ts";
 import { handleInteraction } from "./actions.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
 import { type CatchUp, type CatchUpOptions, createCatchUp, DEFAULT_CATCH_UP } from "./catch-up.ts";
@@ -27,6 +28,7 @@ export interface ConnectionParts {
   readonly settings: SlackAccountSettings;
   readonly context: AdapterContext;
   readonly apiUrl: string;
+  readonly looks: Looks;
   readonly isOurs: IsOurs;
   /** Called when the bot's identity in a workspace is known, before its first event there. */
   readonly onReady: (bot: SlackBot) => void;
@@ -94,9 +96,8 @@ class Connection implements SlackConnection {
     this.#parts = parts;
     this.#listens = parts.account.intake !== false;
     this.#log = parts.context.log.child({ bot: parts.account.botId, platform: "slack" });
-    const signInParts = { account: parts.account, context: parts.context, apiUrl: parts.apiUrl, log: this.#log };
     this.#workspaces = new Workspaces({
-      signIn: (token) => signIn(signInParts, token),
+      signIn: (token) => signIn({ ...parts, log: this.#log }, token),
       clock: parts.context.clock,
       log: this.#log,
       stopping: this.#stopping.signal,
@@ -176,9 +177,9 @@ class Connection implements SlackConnection {
   }
 
   async #install(workspace: InstalledWorkspace): Promise<string | undefined> {
-    const { context, account, apiUrl } = this.#parts;
+    const { context, account } = this.#parts;
     try {
-      await signIn({ account, context, apiUrl, log: this.#log }, workspace.token);
+      await signIn({ ...this.#parts, log: this.#log }, workspace.token);
       await keepInstalled(context, account.botId, workspace);
     } catch (error) {
       this.#log.error({ error: error instanceof Error ? error.name : "" }, "a slack installation could not be kept");

@@ -96,8 +96,15 @@ function post(parts: SendParts, piece: Piece, shown: object, threadTs: string | 
     const ts = toText(answer.ts);
     if (ts === undefined) throw new DeliveryError("unknown", "Slack accepted the message without naming it.");
     if (threadTs !== undefined) bot.presence.posted(piece.place.ref.channelId, threadTs);
-    return { nativeId: ts, extra: { channel: toText(answer.channel) ?? piece.place.ref.channelId } };
+    return receiptOf(piece, ts, toText(answer.channel) ?? piece.place.ref.channelId);
   });
+}
+
+/** The receipt remembers how a card was shown: settings may change before it is redrawn. */
+function receiptOf({ content }: Piece, nativeId: string, channel: string): Receipt {
+  const shown = content as SlackContent;
+  const isWords = shown.kind === "message" && shown.isWords === true;
+  return { nativeId, extra: { channel, ...(isWords ? { isWords } : {}) } };
 }
 
 /** Neither posts nor edits let Slack look for names or links by itself. */
@@ -122,7 +129,7 @@ function wordsOf(content: MessageContent): string {
 }
 
 function labelsOf(element: Fields): readonly string[] {
-  const own = toText(toFields(element.text).text);
+  const own = toText(toFields(element.text).text) ?? toText(element.text);
   const url = toText(element.url);
   const options = toList(element.options).flatMap(labelsOf);
   return own === undefined ? options : [`• ${own}${url === undefined ? "" : ` ${url}`}`, ...options];
@@ -162,7 +169,7 @@ async function findMessage(bot: SlackBot, piece: Piece): Promise<Receipt | null>
     );
     const found = toList(answer.messages).find((message) => isPiece(message, piece.id));
     const ts = toText(found?.ts);
-    if (ts !== undefined) return { nativeId: ts, extra: { channel } };
+    if (ts !== undefined) return receiptOf(piece, ts, channel);
     cursor = toText(toFields(answer.response_metadata).next_cursor);
     if (cursor === undefined) return null;
   }
@@ -183,7 +190,7 @@ export async function settleCard(
   outcome: CardOutcome,
 ): Promise<void> {
   if (outcome.state === "open") return;
-  const pieces = renderDelivery(delivery);
+  const pieces = renderDelivery(delivery, !receipts.some((receipt) => toFields(receipt.extra).isWords === true));
   const index = pieces.findIndex((piece) => piece.kind === "message" && piece.isCard === true);
   const card = pieces[index];
   const receipt = receipts[index];

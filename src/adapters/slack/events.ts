@@ -5,6 +5,7 @@
  */
 
 import { type Fields, toFields, toList, toText } from "../shared/fields.ts";
+import { tellLink } from "./actions.ts";
 import type { SlackBot } from "./bot.ts";
 import type { CatchUp } from "./catch-up.ts";
 import { greet } from "./greeting.ts";
@@ -58,18 +59,35 @@ function isGone(bot: SlackBot, event: Fields): boolean {
 }
 
 async function receive(bot: SlackBot, isOurs: IsOurs, twins: Twins, event: Fields, retryNum: number): Promise<void> {
-  const kind = kindOf(event, isOurs);
+  const kind = understood(bot, event, () => kindOf(event, isOurs)) ?? "ignored";
   if (kind === "ignored") return;
   const whole = await complete(bot, isOurs, twins, event, kind);
   if (whole === undefined) return;
-  const knowledge = await learn(bot, lookupsOf(whole, kind), retryNum);
-  const inbound = toInbound(whole, kind, bot.self, knowledge);
+  const lookups = understood(bot, event, () => lookupsOf(whole, kind));
+  if (lookups === undefined) return;
+  const knowledge = await learn(bot, lookups, retryNum);
+  const inbound = understood(bot, event, () => toInbound(whole, kind, bot.self, knowledge));
   if (!inbound) return;
-  await bot.context.receive(inbound);
+  const { link } = await bot.context.receive(inbound);
   const threadTs = toText(event.thread_ts);
+  if (link !== undefined && inbound.type === "message") {
+    const listener = { channelId: inbound.conversation.channelId, userId: inbound.from.platformId, threadTs };
+    void tellLink(bot, listener, link);
+  }
   // Slack leaves it to the app to end the session that was stopped.
   if (kind === "stop" && threadTs !== undefined) {
-    void bot.presence.show(inbound.conversation.channelId, threadTs, false);
+    void bot.presence.clear(inbound.conversation.channelId, threadTs);
+  }
+}
+
+/** Reading an event asks nobody: where that fails, it would fail again with the same event, which is therefore of no interest. */
+function understood<T>(bot: SlackBot, event: Fields, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    const name = error instanceof Error ? error.name : "";
+    bot.log.error({ type: toText(event.type) ?? "", error: name }, "a slack event could not be understood");
+    return undefined;
   }
 }
 

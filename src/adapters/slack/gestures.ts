@@ -6,10 +6,11 @@
 
 import type { Place } from "../../engine/index.ts";
 import { DeliveryError } from "../../engine/index.ts";
+import { RECEIPT_EMOJI } from "../shared/looks.ts";
 import type { SlackBot } from "./bot.ts";
 import { EMOJI_NAMES } from "./emoji.ts";
 import { problemOf, toDeliveryError } from "./errors.ts";
-import { threadOf } from "./place.ts";
+import { isTs, threadOf } from "./place.ts";
 
 /** Shows or clears that the bot works. Slack has no such sign for a channel's own level. */
 export async function setWorking(bot: SlackBot, place: Place, working: boolean): Promise<void> {
@@ -32,6 +33,24 @@ export async function addReaction(bot: SlackBot, place: Place, nativeId: string,
     throw toDeliveryError(error);
   }
 }
+
+/**
+ * Puts the receipt on a message or takes it away (SPEC M14); one that is there, or gone, already is success. A message that is gone needs none. Rejects
+ * with the client's error, for example without the permission reactions:write.
+ */
+export async function setReceipt(bot: SlackBot, place: Place, nativeId: string, taken: boolean): Promise<void> {
+  // What did not come as a message (a slash command) has no place for a sign.
+  if (!isTs(nativeId)) return;
+  const name = toShortName(RECEIPT_EMOJI);
+  try {
+    const method = taken ? "reactions.add" : "reactions.remove";
+    await bot.calls.web(method, { channel: place.ref.channelId, timestamp: nativeId, name });
+  } catch (error) {
+    if (!NO_RECEIPT_NEEDED.has(problemOf(error).code)) throw error;
+  }
+}
+
+const NO_RECEIPT_NEEDED = new Set(["already_reacted", "no_reaction", "message_not_found"]);
 
 function unknownEmoji(): DeliveryError {
   return new DeliveryError("content", "Slack does not know this emoji; use a Slack name such as thumbsup or eyes.");

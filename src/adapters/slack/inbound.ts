@@ -219,10 +219,13 @@ function messageKey(place: EventPlace, ts: string): string {
   return `slack:${place.self.workspaceId}:${place.channelId}:${ts}`;
 }
 
+/** The year 9999: what lies behind it is no time, and the database has none for much of it. */
+const LATEST_SECONDS = 253_402_300_000;
+
 /** Slack times are seconds with six decimals and only compared as text; a date is for people. */
 function dateOf(ts: string): Date {
   const seconds = /^\d+\.\d+$/.test(ts) ? Number(ts) : Number.NaN;
-  return Number.isFinite(seconds) ? new Date(Math.floor(seconds * 1000)) : new Date();
+  return seconds <= LATEST_SECONDS ? new Date(Math.floor(seconds * 1000)) : new Date();
 }
 
 function authorOf(message: Fields, place: EventPlace): PersonRef | undefined {

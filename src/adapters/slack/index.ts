@@ -5,15 +5,16 @@
  */
 
 import { z } from "zod";
-import type { Adapter, AdapterAccount, AdapterContext, BotHealth, InboundFile } from "../../engine/index.ts";
+import type { Adapter, AdapterAccount, AdapterContext, BotHealth, InboundFile, Place } from "../../engine/index.ts";
 import { DeliveryError } from "../../engine/index.ts";
+import { DEFAULT_LOOKS, type Looks } from "../shared/looks.ts";
 import { createOutboundLimits, type OutboundLimits } from "../shared/outbound-limits.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
 import type { CatchUpOptions } from "./catch-up.ts";
 import type { SlackConnection } from "./connect.ts";
 import { deliverPiece, findPiece, type SendParts, settleCard } from "./deliver.ts";
 import { toDeliveryError } from "./errors.ts";
-import { addReaction, setWorking } from "./gestures.ts";
+import { addReaction, setReceipt, setWorking } from "./gestures.ts";
 import { readChannels, readMembers, readThread } from "./history.ts";
 import { createEventRoute } from "./http.ts";
 import { fetchFile } from "./inbound-files.ts";
@@ -26,8 +27,8 @@ import type { SupervisorOptions } from "./supervisor.ts";
 
 export { setup } from "./setup.ts";
 
-/** Settings of the platform block. `supervision` and `catchUp` are for tests and unusual networks. */
-export interface SlackSettings {
+/** Settings of the platform block; looks that are not given are the usual ones. `supervision` and `catchUp` are for tests and unusual networks. */
+export interface SlackSettings extends Partial<Looks> {
   /** Base address of the Web API, usually https://slack.com/api/. */
   readonly apiUrl: string;
   readonly supervision?: SupervisorOptions;
@@ -62,6 +63,7 @@ function lackOf(botId: string, settings: SlackAccountSettings): string | undefin
 /** Creates the adapter. Nothing is contacted before `start`. */
 export function createSlackAdapter(settings: SlackSettings): Adapter {
   const adapter = new SlackAdapter(settings);
+  const looks: Looks = { ...DEFAULT_LOOKS, ...settings };
   return {
     platform: "slack",
     maxTextPieces: MAX_TEXT_PIECES,
@@ -69,7 +71,7 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
     start: (account, context) => adapter.start(account, context),
     stop: () => adapter.stop(),
     setIntake: (botId, on) => adapter.setIntake(botId, on),
-    render: (delivery) => renderDelivery(delivery),
+    render: (delivery) => renderDelivery(delivery, looks.cards),
     deliver: (piece, saveProgress) =>
       adapter.sending(piece.place.installationId, (parts) => deliverPiece(parts, piece, saveProgress)),
     find: (piece) => adapter.sending(piece.place.installationId, (parts) => findPiece(parts, piece)),
@@ -77,6 +79,8 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
       adapter.sending(place.installationId, (parts) => settleCard(parts, delivery, place, receipts, outcome)),
     showWorking: (place, working) =>
       adapter.sending(place.installationId, ({ bot }) => setWorking(bot, place, working)),
+    ...(looks.cards ? {} : { numbersChoices: true }),
+    ...(looks.receipts ? { markTaken: (...told) => adapter.markTaken(...told) } : {}),
     fetchFile: (installationId, file, signal) => adapter.fetchFile(installationId, file, signal),
     react: (place, nativeId, emoji) =>
       adapter.sending(place.installationId, ({ bot }) => addReaction(bot, place, nativeId, emoji)),
@@ -136,6 +140,7 @@ class SlackAdapter {
       settings: accountSettings,
       context,
       apiUrl: this.#settings.apiUrl,
+      looks: { ...DEFAULT_LOOKS, ...this.#settings },
       isOurs: this.#isOurs,
       onReady: (bot) => this.#welcome(bot),
       ...(this.#settings.supervision === undefined ? {} : { supervision: this.#settings.supervision }),
@@ -196,6 +201,11 @@ class SlackAdapter {
       connection: this.#connections.get(carrierId),
       installationId: (carrier?.self ?? self).installationId,
     };
+  }
+
+  /** A receipt on a message (SPEC M14). */
+  markTaken(place: Place, nativeId: string, taken: boolean): Promise<void> {
+    return this.sending(place.installationId, ({ bot }) => setReceipt(bot, place, nativeId, taken));
   }
 
   /** A file of a person; a bot that is not connected yet is asked again later. */

@@ -11,6 +11,11 @@ export function threadOf(place: Place): string | undefined {
   return ref.kind === "direct" && nativeReplyTo !== undefined && TS.test(nativeReplyTo) ? nativeReplyTo : undefined;
 }
 
+/** True for Slack's id of a message. */
+export function isTs(nativeId: string): boolean {
+  return TS.test(nativeId);
+}
+
 /** The budget all bots of a channel share. */
 export function budgetKey(place: Place): string {
   return `${place.ref.workspaceId}:${place.ref.channelId}`;

@@ -1,7 +1,8 @@
 /**
  * Bolt with our own receiver. Bolt acknowledges events before anybody has looked at them; here it is given an acknowledgement that does nothing, and
  * the real one is sent after the listener has finished, which is after the event was stored (SPEC T1).
- * Invariant: an event whose listener failed is not acknowledged, so Slack delivers it again; an interaction always gets an acknowledgement.
+ * Invariant: an event whose listener failed is not acknowledged, so Slack delivers it again; one that is so malformed that it never gets there would be
+ * no better the next time, and is acknowledged; an interaction always gets an acknowledgement.
  */
 
 import { App, type Receiver } from "@slack/bolt";
@@ -51,12 +52,16 @@ export function createIntake(apiUrl: string, handlers: PayloadHandlers, log: Log
     authorize: () => Promise.resolve({}),
   });
   app.error((error) => Promise.reject(error));
-  listen(app, handlers);
-  return { take: (incoming) => take(app, incoming, handlers, log) };
+  const heard = new WeakSet<object>();
+  listen(app, handlers, heard);
+  return { take: (incoming) => take({ app, heard, handlers, log }, incoming) };
 }
 
-function listen(app: App, handlers: PayloadHandlers): void {
-  app.event(/.*/, ({ body, context }) => handlers.onEvent(toFields(body), context.retryNum ?? 0));
+function listen(app: App, handlers: PayloadHandlers, heard: WeakSet<object>): void {
+  app.event(/.*/, ({ body, context }) => {
+    heard.add(body);
+    return handlers.onEvent(toFields(body), context.retryNum ?? 0);
+  });
   const interaction = (args: { body: unknown; ack: (response?: never) => Promise<void> }) =>
     handlers.onInteraction(toFields(args.body), (response) => void args.ack(response as never));
   app.action({ type: "block_actions" }, interaction);
@@ -67,7 +72,15 @@ function listen(app: App, handlers: PayloadHandlers): void {
   app.options(/.*/, interaction);
 }
 
-async function take(app: App, incoming: Incoming, handlers: PayloadHandlers, log: Log): Promise<boolean> {
+interface TakeParts {
+  readonly app: App;
+  /** Bodies of events that reached the listener. */
+  readonly heard: WeakSet<object>;
+  readonly handlers: PayloadHandlers;
+  readonly log: Log;
+}
+
+async function take({ app, heard, handlers, log }: TakeParts, incoming: Incoming): Promise<boolean> {
   const isEvent = incoming.body.event !== undefined;
   let acknowledged = false;
   const acknowledge: Acknowledge = (response) => {
@@ -87,8 +100,12 @@ async function take(app: App, incoming: Incoming, handlers: PayloadHandlers, log
     });
   } catch (error) {
     const cause = toFields(error).original ?? error;
-    log.error({ type: typeOf(incoming.body), error: cause instanceof Error ? cause.name : "" }, "slack payload failed");
-    if (isEvent) return false;
+    const facts = { type: typeOf(incoming.body), error: cause instanceof Error ? cause.name : "" };
+    if (isEvent && heard.has(incoming.body)) {
+      log.error(facts, "slack payload failed");
+      return false;
+    }
+    log.error(facts, "slack payload was malformed");
   }
   acknowledge();
   return true;

@@ -6,9 +6,10 @@
 
 import type { BubbleContent, CardOutcome, Delivery, FileRef, HostCard, PersonRef } from "../../engine/index.ts";
 import { writeControlId } from "../shared/control-id.ts";
+import { controlsHint, secretHint, widgetHint } from "../shared/looks.ts";
 import { type Block, button, plainText } from "./blocks.ts";
 import { splitForSlack, toPlainText, toSlackMarkdown } from "./format.ts";
-import { BUTTON_CHARS, CARD_TITLE_CHARS, SHARE_FILES } from "./limits.ts";
+import { BUTTON_CHARS, CARD_TITLE_CHARS, SECTION_CHARS, SHARE_FILES } from "./limits.ts";
 import { secretBlocks, secretWords } from "./secret-form.ts";
 import { needsTokens, widgetBlocks, widgetWords } from "./widget.ts";
 
@@ -18,6 +19,8 @@ export interface MessageContent {
   readonly text: string;
   readonly blocks: readonly Block[];
   readonly isCard?: boolean;
+  /** True where words stand for the controls (SPEC M14): what a person types answers it. */
+  readonly isWords?: boolean;
   readonly values?: { readonly cardId: string; readonly list: readonly string[] };
   /** The same in plainer blocks, for when Slack does not take the richer ones. */
   readonly simpler?: readonly Block[];
@@ -34,8 +37,10 @@ export interface FilesContent {
 /** What one piece holds; stored as JSON. */
 export type SlackContent = MessageContent | FilesContent;
 
-/** The native messages of a delivery. */
-export function renderDelivery(delivery: Delivery): readonly SlackContent[] {
+/** The native messages of a delivery; without `cards`, what can be answered by typing has words for its controls (SPEC M14). */
+export function renderDelivery(delivery: Delivery, cards = true): readonly SlackContent[] {
+  const words = cards ? undefined : renderInWords(delivery);
+  if (words) return words;
   if (delivery.kind === "host-card") return renderHostCard(delivery.card, delivery.cardId);
   return renderBubble(delivery.content, delivery.cardId, delivery.mentionable);
 }
@@ -77,12 +82,38 @@ function renderHostCard(card: HostCard, cardId: string | undefined): readonly Sl
   return cardMessages(card.text, [{ type: "actions", block_id: `card:${cardId}`, elements }]);
 }
 
+/** Words in place of a card; undefined for what is no card, or has no other way than its controls. */
+function renderInWords(delivery: Delivery): readonly SlackContent[] | undefined {
+  const { cardId } = delivery;
+  if (delivery.kind === "host-card") {
+    const { card } = delivery;
+    return cardId === undefined || card.controls.length === 0 ? undefined : wordMessages(card.text, controlsHint(card));
+  }
+  const { content } = delivery;
+  if (content.type === "cursor-agent") return textMessages(`${agentWords(content.bcId)}\n<${content.url}>`, []);
+  if (cardId === undefined) return undefined;
+  if (content.type === "widget") return wordMessages(widgetWords(content.widget, true), widgetHint(content.widget));
+  // Without a web form only the button can open Slack's own.
+  if (content.type !== "secret-request" || !content.webForm) return undefined;
+  return wordMessages(secretWords(content.secret), secretHint());
+}
+
+/** A card's words, and below the last of them how to answer. */
+function wordMessages(words: string, hint: string): readonly MessageContent[] {
+  const note = { type: "context", elements: [plainText(hint, SECTION_CHARS)] };
+  return cardMessages(words, [note]).map((piece) => (piece.isCard ? { ...piece, isWords: true } : piece));
+}
+
+function agentWords(bcId: string): string {
+  return `**Cloud agent** \`${bcId.replaceAll("`", "")}\` is at work.`;
+}
+
 /** A card where Slack has them, else words with a button. */
 function agentMessage(bcId: string, url: string): MessageContent {
   const actionId = writeControlId({ verb: "open", cardId: bcId.replace(/[:\s]/g, "-").slice(0, 60) });
   const open = { type: "button", text: plainText("Open the agent", BUTTON_CHARS), url, action_id: actionId };
   const title = plainText("Cloud agent at work", CARD_TITLE_CHARS);
-  const plain = textMessage(`**Cloud agent** \`${bcId.replaceAll("`", "")}\` is at work.`, [], []);
+  const plain = textMessage(agentWords(bcId), [], []);
   return {
     ...plain,
     blocks: [{ type: "card", title, subtitle: plainText(bcId, CARD_TITLE_CHARS), actions: [open] }],

@@ -63,6 +63,15 @@ export function linkNotice(
   };
 }
 
+/** The same where cards are off: a link, and no controls. */
+export function linkWords(link: string): { readonly words: string; readonly blocks: readonly Block[] } {
+  const words = "Here is your one-time link. It opens a masked form, works once, and only you can see it:";
+  return {
+    words: `${words} ${link}`,
+    blocks: [{ type: "section", text: { type: "mrkdwn", text: `${words}\n<${link}>` } }],
+  };
+}
+
 /** Slack's own form for a secret; Slack shows what is typed, and the form says so. */
 export function secretModal(cardId: string, origin: FormOrigin): Block {
   return modal("Enter privately", "secret", cardId, origin, [

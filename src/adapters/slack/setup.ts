@@ -45,6 +45,7 @@ export const setup = {
     readonly botId: string;
     readonly settings: unknown;
     readonly apiUrl: string;
+    readonly receipts?: boolean;
   }): Promise<readonly SlackFinding[]> {
     const { personaOf } = toFields(bot.settings);
     if (typeof personaOf === "string")
@@ -56,14 +57,14 @@ export const setup = {
     if (botToken === undefined && !canBeAdded)
       return [{ state: "fault", what: `${bot.botId}: no Slack bot token`, fix: "Set slack.botToken." }];
     const checks: Promise<readonly SlackFinding[]>[] = [];
-    if (botToken !== undefined) checks.push(checkBotToken(bot.apiUrl, botToken, bot.botId));
+    if (botToken !== undefined) checks.push(checkBotToken(bot.apiUrl, botToken, bot));
     if (appToken !== undefined) checks.push(checkAppToken(bot.apiUrl, appToken));
     if (canBeAdded) checks.push(checkClient(bot.apiUrl, clientId, clientSecret));
     return (await Promise.all(checks)).flat();
   },
 };
 
-async function checkBotToken(apiUrl: string, token: string, botId: string): Promise<readonly SlackFinding[]> {
+async function checkBotToken(apiUrl: string, token: string, bot: CheckedBot): Promise<readonly SlackFinding[]> {
   try {
     const calls = await createCalls(apiUrl, token, SILENT);
     const answer = toFields(await calls.web("auth.test", {}));
@@ -72,18 +73,25 @@ async function checkBotToken(apiUrl: string, token: string, botId: string): Prom
       what: `Slack knows the bot token: ${String(answer.user)} in ${String(answer.team)}`,
     };
     const granted = toTexts(toFields(answer.response_metadata).scopes);
-    return granted.length === 0 ? [ok] : [ok, ...scopeFindings(granted, botId)];
+    return granted.length === 0 ? [ok] : [ok, ...scopeFindings(granted, bot)];
   } catch (error) {
     return [toFault("bot token", "OAuth & Permissions", error)];
   }
 }
 
+interface CheckedBot {
+  readonly botId: string;
+  readonly receipts?: boolean;
+}
+
 /** What each missing permission stands for, so that nobody has to guess whether it matters. */
-function scopeFindings(granted: readonly string[], botId: string): readonly SlackFinding[] {
+function scopeFindings(granted: readonly string[], { botId, receipts }: CheckedBot): readonly SlackFinding[] {
+  const useOf = (scope: string) =>
+    receipts && scope === "reactions:write" ? "react, and show the receipts of slack.receipts" : scopeUse(scope);
   const findings: SlackFinding[] = [];
   const missing = missingScopes(granted);
   if (missing.length > 0) {
-    const uses = missing.map((scope) => `${scope} (${scopeUse(scope)})`).join(", ");
+    const uses = missing.map((scope) => `${scope} (${useOf(scope)})`).join(", ");
     const fix = `Add them under OAuth & Permissions (npx parley manifest ${botId} prints the whole list), then install the app again.`;
     findings.push({ state: "fault", what: `The Slack app lacks the scopes ${uses}`, fix });
   }

@@ -5,6 +5,7 @@
 
 import type { AdapterAccount, AdapterContext, Log, SecretValue } from "../../engine/index.ts";
 import { type Fields, toFields, toText, toTexts } from "../shared/fields.ts";
+import type { Looks } from "../shared/looks.ts";
 import type { SlackBot } from "./bot.ts";
 import { createCalls, type SlackCalls } from "./clients.ts";
 import { createDirectory } from "./directory.ts";
@@ -17,6 +18,7 @@ export interface SignInParts {
   readonly account: AdapterAccount;
   readonly context: AdapterContext;
   readonly apiUrl: string;
+  readonly looks: Looks;
   readonly log: Log;
 }
 
@@ -29,7 +31,7 @@ export interface SignedIn {
 
 /** Signs in with one bot token. Rejects with the client's error when Slack refuses it or does not answer. */
 export async function signIn(parts: SignInParts, token: SecretValue): Promise<SignedIn> {
-  const { account, context, apiUrl, log } = parts;
+  const { account, context, apiUrl, looks, log } = parts;
   const calls = await createCalls(apiUrl, token.reveal(), log);
   const answer = toFields(await calls.web("auth.test", {}));
   const facts = await factsOf(answer, calls);
@@ -54,7 +56,15 @@ export async function signIn(parts: SignInParts, token: SecretValue): Promise<Si
       token,
       calls,
       directory: createDirectory(calls, self, context.clock),
-      presence: createPresence(calls, context.kv, installation.id, log),
+      presence: createPresence({
+        calls,
+        kv: context.kv,
+        installationId: installation.id,
+        clock: context.clock,
+        log,
+        isShown: looks.status !== "off",
+      }),
+      looks,
       ...(installation.persona === undefined ? {} : { persona: installation.persona }),
       context,
       log,

@@ -145,6 +145,7 @@ async function stepOnce(setup: Setup, request: ModelRequest, manner: Manner, sig
   try {
     return await requestStep(setup, request, manner, signal);
   } catch (error) {
+    if (isTooDeepToRead(error)) return unreadable(name);
     const failure = readProviderError(error, {
       model: name,
       apiKey: provider.apiKey,
@@ -153,6 +154,19 @@ async function stepOnce(setup: Setup, request: ModelRequest, manner: Manner, sig
     });
     return { ok: false, model: name, ...failure };
   }
+}
+
+/** A client that takes arguments as objects (Gemini's) fails on too deep ones before they can be cut: the answer came, so this is no outage. */
+function isTooDeepToRead(error: unknown): boolean {
+  return error instanceof RangeError && /call stack/i.test(error.message);
+}
+
+/** The model finds in its place what was wrong, and is asked again like one that said nothing. */
+function unreadable(model: string): ModelReply {
+  const text =
+    "[A call's arguments were nested too deep to be read. Nothing was done; make the call again with flat fields.]";
+  const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  return { ok: true, model, text, calls: [], usage, finish: "other" };
 }
 
 async function requestStep(

@@ -5,6 +5,7 @@
 
 import { createHash } from "node:crypto";
 import type { LanguageModelMiddleware } from "ai";
+import { WITHOUT_DEEP_ARGUMENTS } from "./deep-arguments.ts";
 import type { ModelRequest } from "./model.ts";
 import { COMPATIBLE, type ProviderOptions } from "./reply-content.ts";
 
@@ -48,7 +49,10 @@ export const KEY_NAMES: Readonly<Record<Exclude<ProviderKind, "openai-compatible
  */
 export async function loadLanguageModel(settings: ProviderSettings, modelId: string) {
   const { wrapLanguageModel } = await import("ai");
-  return wrapLanguageModel({ model: await loadClient(settings, modelId), middleware: WITHOUT_WARNINGS });
+  return wrapLanguageModel({
+    model: await loadClient(settings, modelId),
+    middleware: [WITHOUT_WARNINGS, WITHOUT_DEEP_ARGUMENTS],
+  });
 }
 
 async function loadClient(settings: ProviderSettings, modelId: string) {

@@ -3,16 +3,16 @@
  * mail with it; whoever comes late, or is not meant, gets a reason. Shares no queue with turns, so a click is answered at once.
  */
 
-import type { Installation } from "../bot.ts";
 import type { Card, CardAnswer } from "../card.ts";
 import { checkAnswer, mayAnswer } from "../card.ts";
 import { untrustedName } from "../context/untrusted.ts";
-import { audienceOf, type ConversationRef, conversationKey } from "../conversation.ts";
+import { audienceOf, type ConversationRef } from "../conversation.ts";
 import { repeated } from "../group/repeated.ts";
 import type { AnswerEvent, DismissEvent, Reception, SecretEvent, SecretLinkEvent } from "../inbound-event.ts";
 import type { MailBody } from "../mail.ts";
 import type { PersonRef, Role } from "../person.ts";
 import type { NewEntry, SealedSecret, TakeIn, Wake } from "../store/store.ts";
+import { belongsHere, refOf } from "./card-place.ts";
 import { type HostAnswer, replyPlace, settleHostCard } from "./host-answers.ts";
 import type { MessageCase } from "./message-case.ts";
 import { admit } from "./pairing.ts";
@@ -59,52 +59,76 @@ export async function receiveAnswer(parts: RouterParts, event: CardEvent): Promi
   });
 }
 
-/** SPEC C4: text typed while a widget is open that equals a choice, or is a custom answer. Undefined when the card was closed a moment ago: an ordinary message then. */
+/** SPEC C4: typed text that equals a choice, or is a custom answer. Undefined when the card was closed a moment ago: an ordinary message then. */
 export async function typedAnswer(
   parts: RouterParts,
   item: MessageCase,
   card: Card,
   answer: CardAnswer,
 ): Promise<Reception | undefined> {
-  const { event } = item;
-  const asAnswer: AnswerEvent = { ...event, type: "answer", cardId: card.id, choices: answer.values };
-  return commit(
-    parts,
-    { event: asAnswer, card, ref: item.ref, role: item.role },
-    {
-      ...widgetAnswer(card, answer, item.role, event.from),
-      entry: {
-        text: event.text,
-        body: answerBody(card, answer, event.from),
-        platformId: event.platformId,
-        ...(event.repliesTo ? { nativeReplyTo: event.repliesTo } : {}),
-      },
-    },
-  );
+  const typed = typedCase(parts, item, card, { type: "answer", choices: answer.values });
+  return commitTyped(parts, item, typed, widgetAnswer(card, answer, item.role, item.event.from));
 }
 
-/** The bot of the card must be the one whose control was used, or a persona of the same app, in the place where the card stands. */
-function belongsHere(parts: RouterParts, card: Card, event: CardEvent): boolean {
-  const { platform, workspaceId, channelId } = event.conversation;
-  const base = `${platform}:${workspaceId}:${channelId}`;
-  const samePlace = card.conversationKey === base || card.conversationKey.startsWith(`${base}:`);
-  return samePlace && controlInstallation(parts, card, event) !== undefined;
+/** SPEC C4: the typed label of a host card's control. Undefined also when the control cannot be used now. */
+export async function typedControl(
+  parts: RouterParts,
+  item: MessageCase,
+  card: Card,
+  value: string,
+): Promise<Reception | undefined> {
+  const typed = typedCase(parts, item, card, { type: "answer", choices: [value] });
+  if (typed.event.type !== "answer") return undefined;
+  const settled = await settleHostCard(parts, card, typed.event, item.role);
+  return "reason" in settled ? undefined : commitTyped(parts, item, typed, settled);
 }
 
-function controlInstallation(parts: RouterParts, card: Card, event: CardEvent): Installation | undefined {
-  const used = parts.installations.get(event.installationId);
-  const own = used && parts.installations.ofBot(card.botId, used);
-  return own?.botUserId === used?.botUserId ? own : undefined;
+/** SPEC C4: a secret-request declined in words. */
+export async function typedDecline(parts: RouterParts, item: MessageCase, card: Card): Promise<Reception | undefined> {
+  const typed = typedCase(parts, item, card, { type: "dismiss" });
+  const settled = settleSecret(parts, typed);
+  return "reason" in settled ? undefined : commitTyped(parts, item, typed, settled);
 }
 
-function refOf(card: Card, clicked: ConversationRef): ConversationRef {
-  const base = `${clicked.platform}:${clicked.workspaceId}:${clicked.channelId}`;
-  if (card.conversationKey === conversationKey(clicked)) return clicked;
-  if (card.conversationKey === base) {
-    const { threadId: _thread, ...rest } = clicked;
-    return { ...rest, kind: clicked.kind === "direct" ? "direct" : "channel" };
-  }
-  return { ...clicked, kind: "thread", threadId: card.conversationKey.slice(base.length + 1) };
+/** SPEC C4: the one-time link asked for in words. The message is kept and wakes nobody; the adapter tells the link to that person alone. */
+export async function typedLinkRequest(parts: RouterParts, item: MessageCase, card: Card): Promise<Reception> {
+  const typed = typedCase(parts, item, card, { type: "secret-link" });
+  const { card: _open, ...kept } = intake(parts, typed, {
+    state: "answered",
+    entry: typedEntry(item, { cardId: card.id }),
+  });
+  const result = await parts.store.takeIn(kept);
+  return result.status === "stored" ? secretLink(parts, typed) : { status: "duplicate" };
+}
+
+type TypedUse = Pick<AnswerEvent, "type" | "choices"> | { readonly type: "dismiss" | "secret-link" };
+
+/** The message as the use of a control, by the way of the card's own bot. */
+function typedCase(
+  parts: RouterParts,
+  { event, ref, role, installation }: MessageCase,
+  card: Card,
+  use: TypedUse,
+): CardCase {
+  const { dedupeKey, conversation, at, from } = event;
+  const installationId = parts.installations.ofBot(card.botId, installation)?.id ?? event.installationId;
+  return { event: { dedupeKey, conversation, at, from, installationId, cardId: card.id, ...use }, card, ref, role };
+}
+
+function commitTyped(
+  parts: RouterParts,
+  item: MessageCase,
+  typed: CardCase,
+  settled: Settled,
+): Promise<Reception | undefined> {
+  const body = settled.answer ? answerBody(typed.card, settled.answer, item.event.from) : { cardId: typed.card.id };
+  return commit(parts, typed, { ...settled, entry: typedEntry(item, body) });
+}
+
+/** What was typed stands in the transcript as it is seen. */
+function typedEntry({ event }: MessageCase, body: unknown): NonNullable<Settled["entry"]> {
+  const { text, platformId, repliesTo } = event;
+  return { text, body, platformId, ...(repliesTo ? { nativeReplyTo: repliesTo } : {}) };
 }
 
 async function settle(parts: RouterParts, item: CardCase): Promise<Settled | { readonly reason: string }> {

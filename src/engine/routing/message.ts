@@ -3,21 +3,20 @@
  */
 
 import { createHash } from "node:crypto";
-import { answerFromText, type Card, choiceFromText, mayAnswer } from "../card.ts";
+import type { Card } from "../card.ts";
 import { audienceOf } from "../conversation.ts";
 import { DiscussionMovedError } from "../errors.ts";
 import type { FileRef } from "../file-ref.ts";
 import { repeated } from "../group/repeated.ts";
-import { opensWithName } from "../handles.ts";
 import type { InboundFile, Reception } from "../inbound-event.ts";
 import type { NewMail, PendingFile, TakeIn, TakeInResult } from "../store/store.ts";
 import { addressedBots, addressingOf } from "./addressing.ts";
-import { typedAnswer } from "./answers.ts";
 import { decideInGroup, groupHere } from "./group-message.ts";
 import type { MessageCase } from "./message-case.ts";
 import { nativeReplyTo } from "./message-case.ts";
 import { readPlace, replyModeOf } from "./place.ts";
 import type { RouterParts } from "./router-parts.ts";
+import { takeTypedAnswer } from "./typed-answers.ts";
 
 const IGNORED: Reception = { status: "ignored" };
 
@@ -38,8 +37,7 @@ async function decideAndTake(parts: RouterParts, item: MessageCase): Promise<Rec
   const here = groupHere(parts, item);
   const inGroup = here && decideInGroup(parts, item, here.group);
   const woken = inGroup?.selected ?? wokenBots(parts, item);
-  const typed = openWidgetAnswer(item, woken);
-  const answered = typed && (await typedAnswer(parts, item, typed.card, typed.answer));
+  const answered = await takeTypedAnswer(parts, item, woken);
   if (answered) return answered;
   // In a Group only the first speaker hears now which of its questions was passed over.
   const told = inGroup ? inGroup.wake.map((one) => one.botId) : woken;
@@ -182,32 +180,6 @@ export function channelFacts(parts: RouterParts, item: MessageCase, audience: st
   const members = [...new Set([...(item.view.channel?.members ?? []), item.installation.botId])];
   const replyMode = item.view.channel?.replyMode ?? replyModeOf(parts, item.ref);
   return { channel: { members, replyMode, audience } };
-}
-
-/** The newest open question this text answers: by a choice, or in own words where they are allowed and said only to the bot that asked. */
-function openWidgetAnswer(item: MessageCase, woken: readonly string[]) {
-  if (item.event.files.length > 0 || item.onlyBot) return undefined;
-  for (const card of [...item.view.openCards].reverse()) {
-    if (card.spec.kind !== "widget" || card.allowed.length === 0 || !mayAnswer(card, item.event.from.id)) continue;
-    const { widget } = card.spec;
-    const words = plainWords(item, card.botId);
-    const isAlone = woken.length === 1 && woken[0] === card.botId;
-    const answer = isAlone ? answerFromText(widget, words) : choiceFromText(widget, words);
-    if (answer) return { card, answer };
-  }
-  return undefined;
-}
-
-/** The typed words without mentions of the bot that asked: "@Ada yes" answers as "yes" does. Empty when anybody else is addressed. */
-function plainWords(item: MessageCase, botId: string): string {
-  const bot = item.bots.find((candidate) => candidate.botId === botId);
-  let { text } = item.event;
-  for (const mention of [...item.event.mentions].sort((a, b) => b.start - a.start)) {
-    if (!bot?.platformIds.includes(mention.platformId)) return "";
-    text = text.slice(0, mention.start) + text.slice(mention.end);
-  }
-  const sign = bot?.isPersona ? text.search(/[,:，：、]/u) : -1;
-  return bot && sign > 0 && opensWithName(text.slice(0, sign), [bot]) ? text.slice(sign + 1) : text;
 }
 
 function promptOf(card: Card): string[] {

@@ -1,6 +1,7 @@
 /** What the files of routing/ are given by createEngine. */
 
 import type { Clock } from "../clock.ts";
+import type { AdapterLookup } from "../delivery/render-delivery.ts";
 import type { Log, Metrics } from "../log.ts";
 import type { RunQueue } from "../queue/run-queue.ts";
 import type { EngineSettings } from "../settings.ts";
@@ -13,6 +14,7 @@ import type { SecretIntake } from "./secret-intake.ts";
 /** Handed in by createEngine. */
 export interface RouterParts {
   readonly store: Store;
+  readonly adapters: AdapterLookup;
   readonly queue: RunQueue;
   readonly installations: Installations;
   readonly hostCards: HostCards;

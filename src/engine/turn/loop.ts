@@ -135,6 +135,7 @@ async function commitInput(
   if (!joined) return;
   run.cursor = joined.cursor;
   run.mail = [...run.mail, ...joined.mail];
+  run.onJoined?.(joined.mail);
   if (member) {
     run.member = member;
     run.isSilenced = false;

@@ -3,6 +3,7 @@
  * neighbours run together. After a crash only calls without a result run, and one that cannot be repeated safely says so.
  */
 
+import { isTooDeep, MAX_NESTING } from "../model/deep-arguments.ts";
 import type { ModelCall } from "../model-message.ts";
 import type { TurnProgress } from "../session.ts";
 import type { StoredCall } from "../store/store.ts";
@@ -64,6 +65,11 @@ async function runCall(run: TurnRun, stored: StoredCall, tool: Tool | undefined)
 }
 
 function invalidArguments(call: ModelCall): ToolResult {
+  if (isTooDeep(call.invalid ?? ""))
+    return {
+      ok: false,
+      text: `${call.name} was not run: its arguments are nested deeper than ${MAX_NESTING} levels. Send the call again with the fields that the tool describes.`,
+    };
   return {
     ok: false,
     text: `${call.name} was not run: its arguments are not valid JSON (they may have been cut off). Send the call again with complete JSON; split long content into several calls.`,

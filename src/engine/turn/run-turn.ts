@@ -15,6 +15,7 @@ import { finish } from "./endings.ts";
 import { firstRoute, loadContext } from "./first-contact.ts";
 import { type LoopEnd, runLoop } from "./loop.ts";
 import { isPassedBy } from "./member-turn.ts";
+import { keepReceipts } from "./receipts.ts";
 import { authorityOf, firstBatch } from "./take-mail.ts";
 import { entriesOf, messageOf, newestPersonCount, routeAfter, unseenFor } from "./turn-input.ts";
 import {
@@ -30,7 +31,8 @@ import {
 
 /** A turn that was lost this often without getting on is given up with an apology instead of being tried for ever. */
 const MAX_ATTEMPTS = 12;
-const STATUS_EVERY_MS = 60_000;
+/** A platform's sign that lasts two minutes has to be renewed only every other time. */
+const STATUS_EVERY_MS = 45_000;
 
 /** Runs one turn of a claimed session. Returns false when there was nothing to do; always gives the claim back or loses it. */
 export async function runTurn(parts: TurnParts, claim: Claim, control: TurnControl): Promise<boolean> {
@@ -53,6 +55,8 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     ? await resume(parts, claim, control, { ...view, directory }, view.turn, adapter)
     : await begin(parts, claim, control, { ...view, directory }, adapter);
   const status = keepStatus(run);
+  const receipts = keepReceipts(run);
+  run.onJoined = receipts.note;
   try {
     const end = isGivenUp(run)
       ? ({ end: "interrupted" } as const)
@@ -62,6 +66,7 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     await conclude(run, end);
   } finally {
     status.stop();
+    receipts.end();
   }
   return true;
 }

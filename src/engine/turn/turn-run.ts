@@ -97,6 +97,8 @@ export interface TurnRun {
   progress: TurnProgress;
   /** The step whose model call was already cut short once for new mail. */
   steeredStep?: number;
+  /** Told of mail that joined the turn. */
+  onJoined?: (mail: readonly Mail[]) => void;
   /** Bubbles whose pieces were still on their way when their call returned. */
   openSends: string[];
 }

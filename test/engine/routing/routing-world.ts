@@ -89,6 +89,7 @@ export class Room {
     this.receive = createReceive({
       store,
       installations,
+      adapters: () => undefined,
       settings,
       secrets: createSecretIntake({ store, cipher, settings }),
       hostCards,
