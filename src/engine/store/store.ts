@@ -43,6 +43,7 @@ import type {
   StateNode,
   StepDiscussion,
 } from "./store-turns.ts";
+import type { SkillStore } from "./store-workflows.ts";
 
 export type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
 export type {
@@ -74,9 +75,10 @@ export type {
   StepDiscussion,
   StoredCall,
 } from "./store-turns.ts";
+export type { CommitWorkflow, SkillStore, WorkflowOutcome } from "./store-workflows.ts";
 
 /** The store. See the opening comment for what holds for every operation. */
-export interface Store {
+export interface Store extends SkillStore {
   // configuration
   syncBots(orgId: string, bots: readonly BotSeed[]): Promise<readonly Bot[]>;
   saveInstallation(orgId: string, seed: InstallationSeed): Promise<Installation>;
