@@ -49,11 +49,11 @@ const manifestSchema = z.object({
   version: z.string().max(100).optional().catch(undefined),
   description: z.string().max(5000).optional().catch(undefined),
   skills: paths,
-  commands: z.unknown(),
-  agents: z.unknown(),
-  hooks: z.unknown(),
-  rules: z.unknown(),
-  mcpServers: z.unknown(),
+  commands: z.unknown().optional(),
+  agents: z.unknown().optional(),
+  hooks: z.unknown().optional(),
+  rules: z.unknown().optional(),
+  mcpServers: z.unknown().optional(),
 });
 type Manifest = z.output<typeof manifestSchema>;
 
@@ -90,7 +90,8 @@ async function findManifest(root: string): Promise<Found> {
     if (!file.ok && file.reason.startsWith("does not exist")) continue;
     if (!file.ok) return { ok: false, text: `${path} ${file.reason}.` };
     const read = manifestSchema.safeParse(parseJson(file.text));
-    if (!read.success) return { ok: false, text: `${path} is not a plugin's manifest: ${whatIsWrong(file.text)}` };
+    if (!read.success)
+      return { ok: false, text: `${path} is not a plugin's manifest: ${whatIsWrong(read.error, file.text)}` };
     if (RESERVED.has(read.data.name.toLowerCase()))
       return { ok: false, text: `${path}: the name ${read.data.name} is taken by the host itself.` };
     return { ok: true, manifest: read.data, adds };
@@ -98,8 +99,10 @@ async function findManifest(root: string): Promise<Found> {
   return { ok: false, text: await whyNoManifest(root) };
 }
 
-function whatIsWrong(text: string): string {
+function whatIsWrong(error: z.ZodError, text: string): string {
   if (parseJson(text) === undefined) return "it is not valid JSON.";
+  const key = error.issues[0]?.path.join(".");
+  if (key && key !== "name") return `${key} is not what it should be.`;
   return "it needs a name of letters, digits, -, _ and dots, up to 64 characters.";
 }
 
@@ -108,7 +111,9 @@ async function whyNoManifest(root: string): Promise<string> {
   for (const folder of [".claude-plugin", ".cursor-plugin"]) {
     const file = await readTextIn(root, `${folder}/marketplace.json`, 1024 * 1024);
     if (!file.ok) continue;
-    const read = z.object({ plugins: z.array(z.object({ source: z.unknown() })) }).safeParse(parseJson(file.text));
+    const read = z
+      .object({ plugins: z.array(z.object({ source: z.unknown().optional() })) })
+      .safeParse(parseJson(file.text));
     const inner = (read.success ? read.data.plugins : []).flatMap(({ source }) =>
       typeof source === "string" ? [source.replace(/^\.\//, "")] : [],
     );

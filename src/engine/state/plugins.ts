@@ -48,7 +48,7 @@ export function createPlugins(parts: PluginParts): Plugins {
   const find = async (name: string) => (await readIndex(dir)).plugins.find((one) => one.name === name.toLowerCase());
   const update = async (record: PluginRecord): Promise<PluginOutcome> => {
     const outcome = await install(parts, record.source, record.origin, record.name);
-    if (!outcome.ok) await noteProblem(dir, record.name, outcome.text);
+    if (!outcome.ok && !parts.signal?.aborted) await noteProblem(dir, record.name, outcome.text);
     return outcome;
   };
   const plugins: Plugins = {
@@ -71,16 +71,16 @@ export function createPlugins(parts: PluginParts): Plugins {
     async sync(sources) {
       const wanted = new Map(sources.map((source) => [addressOf(source, parts.cwd), source]));
       await changeIndex(dir, (index) => withoutUnlisted(index, wanted));
-      const outcomes: { source: string; outcome: PluginOutcome }[] = [];
-      for (const [address, source] of wanted) {
-        const record = (await readIndex(dir)).plugins.find((one) => one.source === address);
+      const one = async ([address, source]: readonly [string, string]) => {
+        const record = (await readIndex(dir)).plugins.find((plugin) => plugin.source === address);
         // A repository stays at its commit until somebody asks for an update; a folder is there to be worked on.
-        if (record?.commit !== undefined) continue;
+        if (record?.commit !== undefined) return [];
         const outcome = record ? await update(record) : await install(parts, source, "settings");
-        if (!record) await noteFailed(dir, address, outcome.ok ? undefined : outcome.text);
-        outcomes.push({ source, outcome });
-      }
-      return outcomes;
+        // What was stopped is tried again at the next start; it has not failed.
+        if (!record && !parts.signal?.aborted) await noteFailed(dir, address, outcome.ok ? undefined : outcome.text);
+        return [{ source, outcome }];
+      };
+      return (await Promise.all([...wanted].map(one))).flat();
     },
   };
   return plugins;
