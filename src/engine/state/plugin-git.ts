@@ -48,7 +48,10 @@ export async function fetchRepository(
   env: Readonly<Record<string, string>>,
   limits: GitLimits,
 ): Promise<GitFetch> {
-  const git = (...args: readonly string[]) => runGit(args, folder, env, limits);
+  // A redirect must not lead to another protocol.
+  const protocol = /^(https?):/.exec(source.url)?.[1] ?? "ssh";
+  const ownEnv = { ...env, GIT_ALLOW_PROTOCOL: protocol };
+  const git = (...args: readonly string[]) => runGit(args, folder, ownEnv, limits);
   const steps: readonly (readonly string[])[] = [
     ["init", "--quiet", "--template="],
     ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", source.url, source.ref],
@@ -78,7 +81,6 @@ function runGit(
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_ATTR_NOSYSTEM: "1",
-    GIT_ALLOW_PROTOCOL: "https:http:ssh",
     GIT_SSH_COMMAND: "ssh -o BatchMode=yes -o ConnectTimeout=20",
     LC_ALL: "C",
   };

@@ -62,7 +62,7 @@ export function folderOf(dir: string, { name, content }: Pick<PluginRecord, "nam
   return join(dir, name, content);
 }
 
-/** Changes the file; what `change` returns is written. `now` is the time as text for what is noted. */
+/** Changes the file; what `change` returns is written, unless it is what it was given. */
 export async function changeIndex(dir: string, change: (index: PluginIndex) => PluginIndex): Promise<PluginIndex> {
   await fs.mkdir(dir, { recursive: true });
   const release = await lock(join(dir, LOCK_FILE));

@@ -201,7 +201,7 @@ async function unusedParts(root: string, manifest: Manifest): Promise<readonly U
 /** Undefined when it is not JSON. */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text.replace(/^﻿/, ""));
+    return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {
     return undefined;
   }

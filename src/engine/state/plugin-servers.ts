@@ -111,7 +111,7 @@ export function withRoot(definition: ServerDefinition, root: string): ServerDefi
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text.replace(/^﻿/, ""));
+    return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {
     return undefined; // Not JSON; the caller says so.
   }

@@ -11,7 +11,7 @@ export type SkillFile =
   | { readonly ok: true; readonly name: string; readonly description: string; readonly body: string }
   | { readonly ok: false; readonly text: string };
 
-const FRONT = /^﻿?---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/;
+const FRONT = /^\ufeff?---[ \t]*\r?\n((?:[\s\S]*?\r?\n)?)---[ \t]*(?:\r?\n|$)/;
 /** Longest front matter that is looked at, characters. */
 const FRONT_CHARS = 16_000;
 
@@ -46,6 +46,8 @@ function fieldsOf(yaml: string): Readonly<Record<string, unknown>> | string {
     // No aliases: a few lines of them can stand for gigabytes.
     const document = parseDocument(yaml, { schema: "core", uniqueKeys: true });
     const [problem] = document.errors;
+    const simple = problem && simpleFields(yaml);
+    if (simple) return simple;
     if (problem) return `has a front matter that is not valid YAML (${problem.message.split("\n")[0]}). ${mend}`;
     const value: unknown = document.toJS({ maxAliasCount: 0 });
     if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -55,6 +57,13 @@ function fieldsOf(yaml: string): Readonly<Record<string, unknown>> | string {
     // The only thing that throws here is the use of aliases.
     return "has a front matter with YAML aliases, which are not read. Write the values out.";
   }
+}
+
+/** Many published skills write `description: Use when: …` without quotes, which is no YAML and yet clear. Undefined when it is not. */
+function simpleFields(yaml: string): Readonly<Record<string, string>> | undefined {
+  const textOf = (key: string) => new RegExp(`^${key}:[ \\t]+([^\\s[\\]{}&*!|>'"%@\`#].*)$`, "m").exec(yaml)?.[1];
+  const [name, description] = [textOf("name"), textOf("description")];
+  return name && description ? { name, description } : undefined;
 }
 
 /** A value as one line of text; "" for anything that is not text or a number. */
