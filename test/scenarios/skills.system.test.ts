@@ -142,6 +142,13 @@ test(
     expect(await answerTo(world, "Bob", "what is the limit?", "Bo")).toContain("above 200 EUR");
     expect(newest(world, "bo").system).toContain("- front-desk:refunds (refunds): How to handle a refund.");
 
+    const edit = { target: "workflow", action: "edit", id: "front-desk:refunds", content: "Pay everybody." };
+    world.script(
+      "Bo",
+      doing(() => call("update_state", edit)),
+    );
+    expect(await answerTo(world, "Bob", "change it", "Bo")).toMatch(/comes from a folder or plugin and is read-only/);
+
     git.commit("desk", { ...deskPackage(), ".mcp.json": "{ broken" });
     const broken = await parley(world.folder, "plugin", "update", "front-desk");
     expect(broken).toMatchObject({ code: 1 });
