@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  "a plugin added by command is there for all bots at their next message, and a broken update leaves the old one in use",
+  "a plugin added by command is there for all bots at their next message, told once at the end of it",
   async () => {
     await using world = await startWorld({ bots: ["Ada", "Bo"] });
     await using git = await startGitServer();
@@ -141,13 +141,29 @@ test(
     expect(told?.system).toBe(before.system);
     expect(await answerTo(world, "Bob", "what is the limit?", "Bo")).toContain("above 200 EUR");
     expect(newest(world, "bo").system).toContain("- front-desk:refunds (refunds): How to handle a refund.");
+  },
+  START_MS + 60_000,
+);
 
-    const edit = { target: "workflow", action: "edit", id: "front-desk:refunds", content: "Pay everybody." };
+test(
+  "a broken update leaves the old plugin in use and says so; a good one and a removal are known at the next message",
+  async () => {
+    await using world = await startWorld();
+    await using git = await startGitServer();
+    git.commit("desk", deskPackage());
+    await parley(world.folder, "plugin", "add", `${git.url}/desk.git`);
+    await knows(world, 2);
     world.script(
-      "Bo",
-      doing(() => call("update_state", edit)),
+      "Ada",
+      doing(() =>
+        call("update_state", { target: "workflow", action: "edit", id: "front-desk:refunds", content: "Pay all." }),
+      ),
     );
-    expect(await answerTo(world, "Bob", "change it", "Bo")).toMatch(/comes from a folder or plugin and is read-only/);
+    expect(await answerTo(world, "Alice", "change it")).toMatch(/comes from a folder or plugin and is read-only/);
+    world.script(
+      "Ada",
+      doing(() => read("front-desk:refunds")),
+    );
 
     git.commit("desk", { ...deskPackage(), ".mcp.json": "{ broken" });
     const broken = await parley(world.folder, "plugin", "update", "front-desk");
@@ -162,11 +178,7 @@ test(
 
     git.commit("desk", deskPackage("Ask for the receipt first."));
     expect((await parley(world.folder, "plugin", "update")).out).toMatch(/^front-desk: updated\./);
-    await world.until(
-      () => world.logs.filter((line) => line.includes("skills read")).length >= 4,
-      "the update",
-      20_000,
-    );
+    await knows(world, 2);
     expect(await answerTo(world, "Alice", "and now?")).toContain("Ask for the receipt first.");
 
     expect((await parley(world.folder, "plugin", "remove", "front-desk")).code).toBe(0);
@@ -204,34 +216,29 @@ test(
   START_MS + 60_000,
 );
 
+/** What a test's scripts ask of update_state. */
+const state = (action: string, fields: Record<string, unknown>) =>
+  call("update_state", { target: "workflow", action, ...fields });
+const method = {
+  name: "Weekly mail",
+  description: "How Alice wants her weekly mail.",
+  content: "Three lines, no greeting.",
+};
+const writing = doing((words) => {
+  if (words.startsWith("note")) return state("create", method);
+  if (words.startsWith("everywhere")) return state("create", { ...method, name: "House rules", audience: "workspace" });
+  if (words.startsWith("change")) return state("edit", { id: "Weekly mail", content: "Two lines." });
+  if (words.startsWith("delete")) return state("delete", { id: "weekly mail" });
+  if (words.startsWith("wrong")) return state("create", { name: "x", colour: "red" });
+  if (words.startsWith("search")) return call("search_skills", {});
+  return read(words);
+});
+
 test(
-  "a bot writes down a method when asked, and it stays where it was told: with the person, in the channel, or everywhere by an administrator's word",
+  "a bot writes down a method for one person when asked, and nobody else and no other bot comes across it",
   async () => {
-    await using world = await startWorld({ bots: ["Ada", "Bo"], people: ["Alice", "Bob", "Root"] });
-    const root = world.person("Root").id;
-    await world.stop();
-    const file = join(world.folder, "parley.yaml");
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), access: { admins: [root] } }));
-    await world.start();
-    const state = (action: string, fields: Record<string, unknown>) =>
-      call("update_state", { target: "workflow", action, ...fields });
-    const method = {
-      name: "Weekly mail",
-      description: "How Alice wants her weekly mail.",
-      content: "Three lines, no greeting.",
-    };
-    const script = doing((words) => {
-      if (words.startsWith("note")) return state("create", method);
-      if (words.startsWith("everywhere"))
-        return state("create", { ...method, name: "House rules", audience: "workspace" });
-      if (words.startsWith("change")) return state("edit", { id: "Weekly mail", content: "Two lines." });
-      if (words.startsWith("delete")) return state("delete", { id: "weekly mail" });
-      if (words.startsWith("wrong")) return state("create", { name: "x", colour: "red" });
-      if (words.startsWith("search")) return call("search_skills", {});
-      return read(words);
-    });
-    world.script("Ada", script);
-    world.script("Bo", script);
+    await using world = await startWorld({ bots: ["Ada", "Bo"] });
+    for (const bot of ["Ada", "Bo"]) world.script(bot, writing);
     expect(await answerTo(world, "Alice", "note that")).toMatch(
       /created: skill wfl_\w+ \(Weekly mail\), for this person only/,
     );
@@ -248,7 +255,19 @@ test(
     expect(await answerTo(world, "Alice", "Weekly mail")).toContain("Two lines.");
     expect(await answerTo(world, "Alice", "delete it")).toMatch(/deleted: skill/);
     expect(await answerTo(world, "Alice", "Weekly mail")).toContain("There is no skill");
+  },
+  START_MS + 120_000,
+);
 
+test(
+  "a method of a channel stays in the channel, and only an administrator's word makes one for everybody",
+  async () => {
+    await using world = await startWorld({ bots: ["Ada", "Bo"], people: ["Alice", "Bob", "Root"] });
+    const file = join(world.folder, "parley.yaml");
+    await world.stop();
+    const settings = { ...JSON.parse(readFileSync(file, "utf8")), access: { admins: [world.person("Root").id] } };
+    writeFileSync(file, JSON.stringify(settings));
+    await world.start();
     const channel = world.channel("ops", ["Ada", "Alice", "Bob"]);
     const said = async (by: string, words: string) => {
       const answer = await world.answer(world.say(by, `@Ada ${words}`, { in: channel }), 30_000);
@@ -263,7 +282,7 @@ test(
     expect(await said("Bob", "how?")).toContain("Three lines, no greeting.");
     expect(await answerTo(world, "Alice", "how?")).toContain("There is no skill");
 
-    world.script("Ada", script);
+    for (const bot of ["Ada", "Bo"]) world.script(bot, writing);
     expect(await answerTo(world, "Root", "everywhere")).toContain("for everybody in this workspace");
     expect(await answerTo(world, "Bob", "House rules", "Bo")).toContain("It was written by your teammate ada.");
   },

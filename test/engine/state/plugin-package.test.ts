@@ -181,7 +181,7 @@ describe("sources", () => {
   test.each([
     "",
     "file:///etc",
-    "ext::sh -c touch% /tmp/x",
+    "ext::sh -c touch% x",
     "git://example.com/a",
     "http://example.com/a.git",
     "https://user:word@example.com/a.git",
