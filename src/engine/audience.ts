@@ -12,7 +12,10 @@ export interface ListeningPlace {
   readonly role: Role;
 }
 
-/** Everybody of the platform workspace that this audience lies in, except guests and people of other organisations. */
+/**
+ * Everybody of the platform workspace that this audience lies in, except guests and people of other organisations. Undefined where there is none: direct messages
+ * of a platform on which anybody may write to a bot belong to no workspace.
+ */
 export function publicAudience(audience: string): string | undefined {
   const workspace = workspaceOf(audience);
   return workspace === undefined ? undefined : `public(${workspace})`;
@@ -31,7 +34,7 @@ export function audienceInWords(audience: string): string {
   return audience.startsWith("public(") ? "everybody in this workspace" : "this channel";
 }
 
-/** `platform:workspace` of an audience. */
+/** `platform:workspace` of an audience; a workspace whose id begins with @ is none. */
 function workspaceOf(audience: string): string | undefined {
-  return /^(?:person|channel)\(([^:()]+:[^:()]+):/.exec(audience)?.[1];
+  return /^(?:person|channel)\(([^:()]+:[^:()@][^:()]*):/.exec(audience)?.[1];
 }

@@ -73,6 +73,7 @@ export async function changeIndex(dir: string, change: (index: PluginIndex) => P
       const draft = join(dir, `.${INDEX_FILE}.${process.pid}`);
       await fs.writeFile(draft, `${JSON.stringify(after, null, 2)}\n`);
       await fs.rename(draft, join(dir, INDEX_FILE));
+      await markReplaced(dir, before, after);
       await removeOld(dir, after);
     }
     return after;
@@ -94,6 +95,14 @@ async function lock(file: string): Promise<() => Promise<void>> {
     }
   }
   throw new Error(`Another process keeps ${file}. If none is at work on plugins, delete that file.`);
+}
+
+/** The time since when nothing names a folder is its own time: whoever still reads it has from then on. */
+async function markReplaced(dir: string, before: PluginIndex, after: PluginIndex): Promise<void> {
+  const inUse = new Set(after.plugins.map((plugin) => folderOf(dir, plugin)));
+  const now = new Date();
+  for (const folder of before.plugins.map((plugin) => folderOf(dir, plugin)).filter((path) => !inUse.has(path)))
+    await fs.utimes(folder, now, now).catch(() => undefined); // Deleted by hand: nothing to keep.
 }
 
 /** Removes folders of former versions, and unfinished ones, once nobody can be reading them. */

@@ -103,7 +103,8 @@ async function findOwn(run: TurnRun, wanted: string): Promise<Workflow | string>
 function mayNot(run: TurnRun, audience: string | undefined): string | undefined {
   const { role, personIds } = run.turn.authority;
   if (personIds.length === 0) return "nobody has asked for it in this turn. Wait until a person does.";
-  if (audience === undefined || audience === "") return "it is not clear who would hear of it here.";
+  if (audience === undefined || audience === "")
+    return "this conversation belongs to no workspace. Ask for it in a channel of the workspace.";
   if (audience.startsWith("public(") && !isAtLeast(role, "admin"))
     return "only an administrator (access.admins in the settings) may make, change or delete a skill for the whole workspace.";
   if (audience.startsWith("channel(") && !isAtLeast(role, "member"))

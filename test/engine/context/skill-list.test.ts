@@ -127,5 +127,6 @@ describe("audiences", () => {
     expect(publicAudience(alice)).toBe(all);
     expect(publicAudience(channel)).toBe(all);
     expect(publicAudience("host")).toBeUndefined();
+    expect(publicAudience("person(discord:@me:U1)")).toBeUndefined();
   });
 });

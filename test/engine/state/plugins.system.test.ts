@@ -164,6 +164,24 @@ describe("versions", () => {
     expect(readFileSync(join(folder, "skills/refunds/SKILL.md"), "utf8")).toContain("New.");
   });
 
+  test("a former version stays readable for whoever reads it at the moment of the update, and goes later", async () => {
+    const { dir, plugins } = place();
+    const source = newFolder();
+    writeTree(source, deskPackage());
+    await plugins.add(source);
+    const folders = () => readdirSync(join(dir, "front-desk"));
+    const [old = ""] = folders();
+    // Installed long ago: what counts is when it was replaced.
+    utimesSync(join(dir, "front-desk", old), new Date(0), new Date(0));
+    writeTree(source, deskPackage("New."));
+    await plugins.update("front-desk");
+    expect(folders()).toContain(old);
+    utimesSync(join(dir, "front-desk", old), new Date(0), new Date(0));
+    await plugins.setServer("front-desk", "stock", true);
+    expect(folders()).toHaveLength(1);
+    expect(folders()).not.toContain(old);
+  });
+
   test("a package that takes another name at an update is refused", async () => {
     const { plugins } = place();
     const source = newFolder();
