@@ -16,6 +16,10 @@ RUN npm pkg delete devDependencies scripts.pretest \
  && npm cache clean --force
 
 FROM node:24-bookworm-slim
+# git and ssh fetch plugins.
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends git openssh-client ca-certificates \
+ && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production PARLEY_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=packages /app/package.json ./package.json

@@ -47,7 +47,11 @@ export interface Config {
   readonly web: { readonly host: string; readonly port: number; readonly publicUrl: string; readonly password: string };
   readonly storage: StorageConfig;
   readonly mcp: FileSettings["mcp"];
+  /** Folders or git addresses; folders are relative to `baseDir`. */
   readonly plugins: readonly string[];
+  readonly baseDir: string;
+  /** What git may see of the environment when it fetches a plugin. */
+  readonly gitEnv: Readonly<Record<string, string>>;
   readonly warnings: readonly Warning[];
 }
 
@@ -60,6 +64,8 @@ export interface StorageConfig {
   readonly filesDir: string;
   /** Folder the bots share as their workspace. */
   readonly workspaceDir: string;
+  /** Folder of installed plugins. */
+  readonly pluginsDir: string;
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly keyFile: string;

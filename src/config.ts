@@ -157,6 +157,8 @@ function assemble(
       password: settings.web.password ?? env.PARLEY_PASSWORD ?? "",
     },
     storage,
+    baseDir: cwd,
+    gitEnv: gitEnvOf(env),
     warnings: [...bots.warnings, ...warningsOf(settings, storage)],
   };
   if (around.isDraft) return { config, problems: checkBots(config) };
@@ -176,6 +178,7 @@ function locateStorage(storage: FileSettings["storage"], env: Environment, cwd: 
     databaseDir: join(dir, "database"),
     filesDir: join(dir, "files"),
     workspaceDir: join(dir, "workspace"),
+    pluginsDir: join(dir, "plugins"),
     databaseUrl: storage.databaseUrl ?? env.DATABASE_URL ?? "",
     redisUrl: storage.redisUrl ?? env.REDIS_URL ?? "",
     keyFile: resolve(cwd, storage.keyFile ?? join(storage.dir, "parley.key")),
@@ -194,7 +197,6 @@ function warningsOf(settings: FileSettings, storage: StorageConfig): Warning[] {
       Object.keys(settings.mcp.servers).length > 0,
       "mcp.servers is set but not used: this version does not connect to MCP servers.",
     ],
-    [settings.plugins.length > 0, "plugins is set but not used: this version does not load plugins."],
   ] as const;
   return unused.flatMap(([applies, text]) => (applies ? [text] : []));
 }
@@ -204,6 +206,22 @@ function findProviderKeys(env: Environment): Partial<Record<BuiltInProvider, str
     ([name, variables]) => [name, variables.map((variable) => env[variable]).find(Boolean)] as const,
   );
   return Object.fromEntries(found.filter(([, key]) => key !== undefined));
+}
+
+/** What git and ssh need of the environment to reach a repository; tokens and keys of this service are not among it. */
+function gitEnvOf(env: Environment): Readonly<Record<string, string>> {
+  const names = [
+    "PATH",
+    "HOME",
+    "SSH_AUTH_SOCK",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+  ];
+  return definedOnly(Object.fromEntries(names.map((name) => [name, env[name]])));
 }
 
 function readFlags(argv: readonly string[]): { config: string | undefined; role: string | undefined } {

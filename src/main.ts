@@ -19,6 +19,7 @@ import {
   createLocalRunQueue,
   createMask,
   createModels,
+  createSkills,
   createSystemClock,
   createVaultCipher,
   type Engine,
@@ -26,9 +27,11 @@ import {
   loadVaultKey,
   openStore,
   type RunQueue,
+  type SkillLibrary,
 } from "./engine/index.ts";
 import { createLog } from "./log.ts";
 import { type Accounts, createAccounts } from "./main-accounts.ts";
+import { syncPlugins } from "./main-plugins.ts";
 import { startWebServer, type WebServer } from "./main-web.ts";
 import { createMetrics, type ServedMetrics } from "./metrics.ts";
 import { tools } from "./tools/index.ts";
@@ -98,11 +101,13 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     const queue = await openQueue(config, opened.store, { clock, log });
     let accounts: Accounts | undefined;
     const onBotChanged = (bot: Bot) => void accounts?.attach(bot);
-    const engine = await assemble(config, opened.store, { clock, log, metrics, queue, onBotChanged });
+    const skills = createSkills({ ...config.storage, log });
+    await skills.refresh();
+    const engine = await assemble(config, opened.store, { clock, log, metrics, queue, skills, onBotChanged });
     accounts = createAccounts(config, engine, log);
     vaultMask = engine.mask;
     const state = { settled: false };
-    const web = await listen(config, engine, opened.store, state, { log, metrics });
+    const web = await listen(config, engine, opened.store, state, { log, metrics, skills });
     metrics.watchBots(() =>
       engine.health().map(({ botId, platform, state }) => ({ botId, platform, connected: state === "connected" })),
     );
@@ -113,10 +118,15 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     const connecting = accounts.connect(bots).then(() => {
       state.settled = true;
     });
+    const syncing = syncPlugins(config, log);
     const url = `http://${config.web.host}:${web.port}`;
     const { role, origin } = config;
     log.info({ url, role, database: opened.kind, bots: bots.map((bot) => bot.id), origin }, "ready");
-    return { port: web.port, url, stop: () => stopAll({ engine, web, close: opened.close, connecting, log }) };
+    const stop = async () => {
+      await syncing.stop();
+      await stopAll({ engine, web, close: opened.close, connecting, log });
+    };
+    return { port: web.port, url, stop };
   } catch (error) {
     await opened.close();
     throw error;
@@ -128,6 +138,7 @@ interface Services {
   readonly log: Log;
   readonly metrics: ServedMetrics;
   readonly queue: RunQueue;
+  readonly skills: SkillLibrary;
   readonly onBotChanged: (bot: Bot) => void;
 }
 
@@ -195,7 +206,7 @@ async function listen(
   engine: Engine,
   store: Store,
   state: { readonly settled: boolean },
-  services: Pick<Services, "log" | "metrics">,
+  services: Pick<Services, "log" | "metrics" | "skills">,
 ): Promise<WebServer> {
   const { host, port, password } = config.web;
   try {
@@ -210,7 +221,11 @@ async function listen(
       health: () => healthOf(store),
       readiness: () => ({
         ready: state.settled,
-        body: { status: state.settled ? "ready" : "starting", bots: engine.health() },
+        body: {
+          status: state.settled ? "ready" : "starting",
+          bots: engine.health(),
+          skills: skillsHealth(services.skills),
+        },
       }),
     });
   } catch (error) {
@@ -222,6 +237,11 @@ async function listen(
       },
     );
   }
+}
+
+/** How many skills all bots share, and what is wrong with others. */
+function skillsHealth(skills: SkillLibrary): Readonly<Record<string, unknown>> {
+  return { known: skills.list("").length, problems: skills.problems() };
 }
 
 async function healthOf(store: Store): Promise<Readonly<Record<string, unknown>>> {

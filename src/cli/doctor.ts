@@ -9,6 +9,7 @@ import { ConfigError, claimDirectory, DatabaseInUseError, loadVaultKey, probeDat
 import { type CommandLine, type Finding, type PlatformSetup, settingsArguments } from "./command-line.ts";
 import { checkRuntimeBots } from "./doctor-bots.ts";
 import { checkProviders } from "./doctor-providers.ts";
+import { checkSkills } from "./doctor-skills.ts";
 
 /** Platform name → loader of its setup, for the platforms this version knows. */
 export type Setups = Readonly<Record<string, () => Promise<PlatformSetup>>>;
@@ -25,6 +26,7 @@ export async function doctor(line: CommandLine, setups: Setups, fix = false): Pr
     checkPlatforms(config, setups, fix),
     checkAddress(config, line.fetch),
     checkRuntimeBots(config),
+    checkSkills(config),
   ]);
   return report(line, [...loaded.findings, ...parts.flat()]);
 }

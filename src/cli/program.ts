@@ -1,5 +1,5 @@
 /**
- * The operator's commands: `parley init | doctor | bot add | manifest | invite | backup`. One file per command; here they get their words. Invariant: a mistake of the person is one readable text and exit code 1, never a stack.
+ * The operator's commands: `parley init | doctor | bot add | manifest | invite | plugin | backup`. One file per command; here they get their words. Invariant: a mistake of the person is one readable text and exit code 1, never a stack.
  */
 import { Command, CommanderError, Option } from "commander";
 import { ConfigError } from "../engine/index.ts";
@@ -10,6 +10,7 @@ import { doctor, type Setups } from "./doctor.ts";
 import { init } from "./init.ts";
 import { invite } from "./invite.ts";
 import { printManifest } from "./manifest.ts";
+import { addPlugin, listPlugins, removePlugin, switchServer, updatePlugins } from "./plugin.ts";
 
 /** Runs one command and returns its exit code. `words` are the arguments after the program's name. */
 export async function runCommand(
@@ -75,12 +76,41 @@ function describe(line: Omit<CommandLine, "configFile">, setups: Setups, end: (c
     .command("invite <bot>")
     .description("print the link that adds a bot to a Discord server with the permissions it needs and no others")
     .action(async (bot: string) => end(await invite(here(), bot, (await setups.discord?.()) ?? {})));
+  describePlugins(program, here, end);
   program
     .command("backup")
     .description("copy the embedded database and all files, or say how to dump a PostgreSQL server")
     .option("--to <folder>", "a folder that does not exist yet")
     .action(async (options: { to?: string }) => end(await backUp(here(), options.to, new Date())));
   return program;
+}
+
+function describePlugins(program: Command, here: () => CommandLine, end: (code: number) => void): void {
+  const plugin = program.command("plugin").description("packages of skills and MCP servers, for all bots");
+  plugin
+    .command("add <source>")
+    .description("install from a folder or git address (ADDRESS#VERSION:FOLDER); nothing of it runs")
+    .action(async (source: string) => end(await addPlugin(here(), source)));
+  plugin
+    .command("list")
+    .description("what is installed, what of it is used, and what is wrong with it")
+    .action(async () => end(await listPlugins(here())));
+  plugin
+    .command("update [name]")
+    .description("fetch one again, or all; what fails stays as it was")
+    .action(async (name?: string) => end(await updatePlugins(here(), name)));
+  plugin
+    .command("remove <name>")
+    .description("remove a plugin that was added by command")
+    .action(async (name: string) => end(await removePlugin(here(), name)));
+  plugin
+    .command("enable <plugin/server>")
+    .description("let an MCP server of a plugin be used")
+    .action(async (path: string) => end(await switchServer(here(), path, true)));
+  plugin
+    .command("disable <plugin/server>")
+    .description("stop using an MCP server of a plugin")
+    .action(async (path: string) => end(await switchServer(here(), path, false)));
 }
 
 interface BotOptions {

@@ -11,6 +11,7 @@ export type ReplyMode = "thread" | "channel";
 /** A place as an adapter names it. Empty strings are never used for "no thread": the field is absent then. */
 export interface ConversationRef {
   readonly platform: string;
+  /** Begins with @ where a place belongs to no workspace, so that nothing is public there (SPEC R2). */
   readonly workspaceId: string;
   readonly kind: ConversationKind;
   /** Native channel or direct-message id. */

@@ -32,6 +32,7 @@ import { createReceive } from "./routing/router.ts";
 import { createSecretIntake, type SecretIntake } from "./routing/secret-intake.ts";
 import { createShowWaiting } from "./routing/show-waiting.ts";
 import type { EngineSettings } from "./settings.ts";
+import type { SkillLibrary } from "./skill.ts";
 import { type Attachments, createAttachments } from "./state/attachments.ts";
 import { type BotWatch, createBotWatch } from "./state/bot-watch.ts";
 import type { VaultCipher } from "./state/vault.ts";
@@ -51,6 +52,8 @@ export interface EngineParts {
   readonly models: Models;
   readonly tools: readonly Tool[];
   readonly settings: EngineSettings;
+  /** Skills that lie in folders; it is looked at again every two seconds. */
+  readonly skills: SkillLibrary;
   /** Unique per process and start; names the holder of claims. */
   readonly owner: string;
   /** all: everything · gateway: takes events in and sends · worker: runs turns and sends (SPEC O1). Default all. */
@@ -259,6 +262,7 @@ function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
   return [
     ...(parts.role === "gateway" ? [] : turns),
     ...(parts.isShared ? [{ name: "bots made elsewhere", everyMs: 2000, run: () => core.bots.pass() }] : []),
+    ...(parts.role === "gateway" ? [] : [{ name: "skills", everyMs: 2000, run: () => parts.skills.refresh() }]),
     { name: "intake leases", everyMs: LEASE_EVERY_MS, run: () => core.leases.pass() },
     { name: "due pieces", everyMs: 1000, run: () => core.outbox.sweep() },
     { name: "owed redraws", everyMs: 1000, run: () => core.settles.run() },

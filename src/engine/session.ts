@@ -18,6 +18,10 @@ export interface Session {
   readonly teammates?: readonly string[];
   /** The directory of teammates this cycle began with (SPEC X4); absent before its first turn. */
   readonly directory?: string;
+  /** The list of skills this cycle began with (SPEC X4); absent before its first turn. */
+  readonly skills?: string;
+  /** Skill id → print of what the bot was last told of it. */
+  readonly skillsTold?: Readonly<Record<string, string>>;
 }
 
 /** The permission to run a session's turns until the lease ends; `fence` guards every write (SPEC T3). */

@@ -54,7 +54,32 @@ export interface ToolContext {
     readonly name?: string;
     readonly description?: string;
   }): Promise<ToolResult>;
+  /** A page of a skill, or of a file beside it (SPEC P1). `offset` counts characters. */
+  readSkill(wanted: { readonly id: string; readonly file?: string; readonly offset: number }): Promise<ToolResult>;
+  /** Skills whose id, name or description hold the words; without words, the first of all. */
+  findSkills(words: string): Promise<ToolResult>;
+  /** Makes, changes or deletes a skill that this bot wrote; commits the call itself (SPEC W6). */
+  updateWorkflow(wanted: WorkflowWish): Promise<ToolResult>;
 }
+
+/** What a bot wants to do with a skill of its own. `here`: whoever reads this conversation · `workspace`: everybody in it (SPEC R2). */
+export type WorkflowWish =
+  | {
+      readonly action: "create";
+      readonly name: string;
+      readonly description: string;
+      readonly content: string;
+      readonly audience: "here" | "workspace";
+    }
+  | {
+      readonly action: "edit";
+      readonly id: string;
+      readonly name?: string;
+      readonly description?: string;
+      readonly content?: string;
+      readonly audience?: "here" | "workspace";
+    }
+  | { readonly action: "delete"; readonly id: string };
 
 /**
  * Contract: `execute` throws only for programming errors; everything the model can mend is a ToolResult.

@@ -3,11 +3,14 @@
 import type { Tool } from "../engine/index.ts";
 import { createAgent } from "./create-agent.ts";
 import { reactToMessage } from "./react-to-message.ts";
+import { readSkill } from "./read-skill.ts";
 import { requestHuman } from "./request-human.ts";
+import { searchSkills } from "./search-skills.ts";
 import { searchTeammates } from "./search-teammates.ts";
 import { sendMessage } from "./send-message.ts";
 import { sendToAgent } from "./send-to-agent.ts";
 import { updateAgent } from "./update-agent.ts";
+import { updateState } from "./update-state.ts";
 
 /** All tools of the host. */
 export const tools: readonly Tool[] = [
@@ -18,4 +21,7 @@ export const tools: readonly Tool[] = [
   searchTeammates,
   createAgent,
   updateAgent,
+  searchSkills,
+  readSkill,
+  updateState,
 ];

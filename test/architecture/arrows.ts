@@ -32,7 +32,7 @@ const HOMES: readonly (readonly [package_: RegExp, home: RegExp])[] = [
   [/^markdown-it$/, /^src\/adapters\/shared\//],
   [/^pino$/, /^src\/log[-.]/],
   [/^prom-client$/, /^src\/metrics[-.]/],
-  [/^yaml$/, /^src\/(config[-.]|cli\/)/],
+  [/^yaml$/, /^src\/(config[-.]|cli\/|engine\/state\/skill-file\.ts)/],
   [/^commander$/, /^src\/cli\//],
   [/^preact$/, /^src\/(adapters\/web\/client|console)\//],
   [/^file-type$/, /^src\/engine\/store\//],

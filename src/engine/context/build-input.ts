@@ -31,6 +31,8 @@ export interface InputParts {
   readonly group?: GroupPlace;
   /** Who hears SendMessage here; teammate in a conversation between two bots. Default people. */
   readonly reader?: "people" | "teammate";
+  /** What the host tells about things that changed since the cycle began (SPEC X4). */
+  readonly notes?: readonly string[];
 }
 
 /** The user message of a turn's beginning, or of mail that joins a running turn. */
@@ -39,6 +41,7 @@ export function buildInput(parts: InputParts): Extract<ModelMessage, { role: "us
   const blocks = [
     group ? timelineBlock(parts.unseen, parts.omitted, (entry) => entryLine(entry, parts.botId)) : contextBlock(parts),
     ...parts.mail.map((mail) => mailBlock(mail, parts)),
+    ...(parts.notes ?? []).map(reminder),
     guidanceBlock(parts),
   ];
   const images = parts.mail.flatMap((mail) => filesOf(mail, parts).filter((file) => isImage(file) && !file.state));

@@ -3,6 +3,7 @@
  * Each has its own pace; a pass that fails is only logged, because the next one does the same work.
  */
 
+import { setMaxListeners } from "node:events";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 
@@ -23,6 +24,8 @@ export function createSweeper(parts: {
   stop(): void;
 } {
   const stopped = new AbortController();
+  // Each pass waits on it; Node takes more than ten for a leak.
+  setMaxListeners(parts.passes.length, stopped.signal);
   const loop = async (pass: SweepPass) => {
     while (!stopped.signal.aborted) {
       await pass.run().catch((error: unknown) => {

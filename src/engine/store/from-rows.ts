@@ -159,6 +159,8 @@ export function sessionOf(row: SessionRow): Session {
     stateHead: given(row.stateHead),
     ...(row.teammates?.length ? { teammates: row.teammates } : {}),
     directory: given(row.directory),
+    skills: given(row.skills),
+    skillsTold: given(row.skillsTold as Session["skillsTold"] | null),
   };
 }
 

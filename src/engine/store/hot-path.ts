@@ -37,6 +37,7 @@ export type HotOperation =
   | "parley_stop_peers"
   | "parley_create_bot"
   | "parley_update_bot"
+  | "parley_commit_workflow"
   | "parley_claim_sender"
   | "parley_start_piece"
   | "parley_save_piece_progress"

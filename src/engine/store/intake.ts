@@ -8,16 +8,8 @@ import { channelRowId } from "../conversation.ts";
 import { botOf, cardOf, channelOf, conversationOf, discussionOf, entryOf, given, installationOf } from "./from-rows.ts";
 import type { Database } from "./hot-path.ts";
 import type { BotRow, CardRow, ChannelRow, ConversationRow, DiscussionRow, EntryRow, InstallationRow } from "./rows.ts";
-import type {
-  AmendResult,
-  ForeignTraffic,
-  NewEntry,
-  PlaceView,
-  SealedSecret,
-  Store,
-  TakeIn,
-  TakeInResult,
-} from "./store.ts";
+import type { AmendResult, NewEntry, PlaceView, SealedSecret, Store, TakeIn, TakeInResult } from "./store.ts";
+import type { ForeignTraffic } from "./store-intake.ts";
 
 type IntakeOperations = Pick<
   Store,

@@ -25,6 +25,7 @@ import { createSessionOperations } from "./sessions.ts";
 import type { Store } from "./store.ts";
 import { createTurnOperations } from "./turns.ts";
 import { createVaultOperations } from "./vault-rows.ts";
+import { createWorkflowOperations } from "./workflows.ts";
 
 /** Where the data is: a pool, or options for one. Either way the store ends it when it closes. */
 export interface PrismaStoreOptions {
@@ -50,6 +51,7 @@ export async function createPrismaStore({ pool: given, log }: PrismaStoreOptions
     ...createTurnOperations(database),
     ...createSessionOperations(database),
     ...createPeerOperations(database),
+    ...createWorkflowOperations(database),
     ...createLeaseOperations(database),
     ...createOutboxOperations(database),
     ...createCardOperations(database),

@@ -120,6 +120,8 @@ export interface SessionRow {
   stateHead: string | null;
   teammates: string[] | null;
   directory: string | null;
+  skills: string | null;
+  skillsTold: unknown;
 }
 
 /** Table Turn. */

@@ -18,8 +18,8 @@ WITH mark AS (
   FROM "Session" s JOIN "Conversation" c ON c."key" = s."conversationKey"
   WHERE s."conversationKey" = $2 AND ($3::text IS NULL OR s."botId" = $3) AND EXISTS (SELECT 1 FROM mark)
 ), renewed AS (
-  UPDATE "Session" s SET "stateHead" = NULL, "teammates" = '{}', "directory" = NULL, "cycle" = s."cycle" + 1, "cursor" = p."lastSeq",
-    "updatedAt" = now()
+  UPDATE "Session" s SET "stateHead" = NULL, "teammates" = '{}', "directory" = NULL, "skills" = NULL, "skillsTold" = NULL,
+    "cycle" = s."cycle" + 1, "cursor" = p."lastSeq", "updatedAt" = now()
   FROM place p WHERE p."id" = s."id" AND NOT p."busy" RETURNING s."id"
 )
 SELECT EXISTS (SELECT 1 FROM mark) AS "first",

@@ -1,8 +1,7 @@
 /**
  * The store contract: named operations, each one short transaction; hot ones are one round trip (takeIn, claim, commitReply, commitCall,
  * commitSend, closePiece). No transaction object leaves the store, and nothing here waits for a model or the network. Every operation that
- * takes a Claim checks its fence in the same transaction and throws FenceLostError when the claim has passed to somebody else.
- * Leases and due times use the database's clock.
+ * takes a Claim checks its fence in the same transaction and throws FenceLostError when the claim has passed on. Times are the database's.
  */
 
 import type { KeyValueStore } from "../adapter.ts";
@@ -44,13 +43,13 @@ import type {
   StateNode,
   StepDiscussion,
 } from "./store-turns.ts";
+import type { SkillStore } from "./store-workflows.ts";
 
 export type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
 export type {
   AmendMessage,
   AmendResult,
   BotSeed,
-  ForeignTraffic,
   InstallationSeed,
   NewEntry,
   NewMail,
@@ -76,9 +75,10 @@ export type {
   StepDiscussion,
   StoredCall,
 } from "./store-turns.ts";
+export type { CommitWorkflow, SkillStore, WorkflowOutcome } from "./store-workflows.ts";
 
 /** The store. See the opening comment for what holds for every operation. */
-export interface Store {
+export interface Store extends SkillStore {
   // configuration
   syncBots(orgId: string, bots: readonly BotSeed[]): Promise<readonly Bot[]>;
   saveInstallation(orgId: string, seed: InstallationSeed): Promise<Installation>;

@@ -205,7 +205,7 @@ async function stepUnlessSteered(run: TurnRun): Promise<ModelReply | "steered"> 
 function requestOf(run: TurnRun): ModelRequest {
   const tools = toolsOf(run);
   return {
-    system: systemPrompt(run.bot, run.conversation, run.session.teammates, run.directory),
+    system: systemPrompt(run.bot, run.conversation, run.session.teammates, run.directory, run.skills),
     messages: run.messages,
     tools: modelTools(tools),
     cacheKey: run.session.id,

@@ -16,6 +16,7 @@ import { firstRoute, loadContext } from "./first-contact.ts";
 import { type LoopEnd, runLoop } from "./loop.ts";
 import { isPassedBy } from "./member-turn.ts";
 import { keepReceipts } from "./receipts.ts";
+import { firstSkills, newsOfSkills } from "./skill-calls.ts";
 import { authorityOf, firstBatch } from "./take-mail.ts";
 import { entriesOf, messageOf, newestPersonCount, routeAfter, unseenFor } from "./turn-input.ts";
 import {
@@ -51,9 +52,10 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     return false;
   }
   const directory = view.session.directory ?? (await firstDirectory(parts, claim, view));
+  const skills = view.session.skills ?? (await firstSkills(parts, claim, view));
   const run = view.turn
-    ? await resume(parts, claim, control, { ...view, directory }, view.turn, adapter)
-    : await begin(parts, claim, control, { ...view, directory }, adapter);
+    ? await resume(parts, claim, control, { ...view, directory, skills }, view.turn, adapter)
+    : await begin(parts, claim, control, { ...view, directory, skills }, adapter);
   const status = keepStatus(run);
   const receipts = keepReceipts(run);
   run.onJoined = receipts.note;
@@ -81,8 +83,8 @@ async function firstDirectory(parts: TurnParts, claim: Claim, view: SessionView)
   return parts.store.keepDirectory(claim, directoryText(bots, view.bot.id));
 }
 
-/** A session's rows with the directory its prompt shows. */
-type TurnView = SessionView & { readonly directory: string };
+/** A session's rows with the directory and the skills its prompt shows. */
+type TurnView = SessionView & { readonly directory: string; readonly skills: string };
 
 async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
   const why = run.control.why();
@@ -175,6 +177,7 @@ function baseRun(
     kind: kindOf(view, member),
     member,
     directory: view.directory,
+    skills: view.skills,
     messages: [],
     head: view.session.stateHead ?? null,
     cursor: view.session.cursor,
@@ -196,7 +199,8 @@ async function begin(
   await loadContext(parts, view, adapter, mail);
   const [entries, nodes] = await Promise.all([entriesOf(parts, mail, control.cancel), stateOf(parts, view)]);
   const personCount = newestPersonCount(entries, view.conversation.personCount);
-  const first = await firstInput(parts, view, mail, entries);
+  const news = await newsOfSkills(parts, view, mail);
+  const first = await firstInput(parts, view, mail, entries, news ? [news.note] : []);
   // The input is committed with the turn: a turn found after a crash always has something to read.
   const turn = await parts.store.beginTurn(claim, {
     turnId: newId("trn"),
@@ -208,6 +212,8 @@ async function begin(
     nodes: [first.node],
     cursor: first.cursor,
   });
+  // After the input that says it: a crash in between tells it twice rather than never.
+  if (news) await parts.store.tellSkills(claim, news.told);
   const run = baseRun(parts, claim, control, withTeammates(view, mail), turn, adapter, [...mail]);
   run.messages = nodes.map((node) => node.message);
   applyNodes(run, [first.node]);
@@ -220,11 +226,12 @@ async function firstInput(
   view: SessionView,
   mail: readonly Mail[],
   entries: Awaited<ReturnType<typeof entriesOf>>,
+  notes: readonly string[],
 ): Promise<{ readonly node: StateNode; readonly cursor: number }> {
   const { session, bot, conversation } = view;
   const reader = { parts, bot, conversation, cursor: session.cursor };
   const before = await unseenFor(reader, conversation, mail, view.due);
-  const message = messageOf(reader, mail, entries, before, false);
+  const message = messageOf(reader, mail, entries, before, false, notes);
   return { node: nextNode(session.id, session.stateHead ?? null, "input", message), cursor: before.cursor };
 }
 

@@ -16,7 +16,9 @@ import { handOff } from "./hand-off.ts";
 import { refusalOf, sayInGroup, takeBackBubble } from "./member-turn.ts";
 import { answerTeammate, listTeammates, sendToTeammate } from "./peer-messages.ts";
 import { createAgent, updateAgent } from "./runtime-bots.ts";
+import { findSkills, readSkill } from "./skill-calls.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
+import { updateWorkflow } from "./workflows.ts";
 
 /** The context of the call with this index in the current step. */
 export function createToolContext(run: TurnRun, index: number, signal: AbortSignal): ToolContext {
@@ -34,6 +36,9 @@ export function createToolContext(run: TurnRun, index: number, signal: AbortSign
     findTeammates: (words) => listTeammates(run, words),
     createAgent: (wanted) => createAgent(run, index, wanted),
     updateAgent: (wanted) => updateAgent(run, index, wanted),
+    readSkill: (wanted) => readSkill(run, wanted),
+    findSkills: (words) => findSkills(run, words),
+    updateWorkflow: (wanted) => updateWorkflow(run, index, wanted),
   };
 }
 

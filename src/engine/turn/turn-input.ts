@@ -51,6 +51,7 @@ export function messageOf(
   entries: ReadonlyMap<string, Entry>,
   before: UnseenEntries,
   steered: boolean,
+  notes: readonly string[] = [],
 ): ModelMessage {
   const { settings } = run.parts;
   const group = groupPlaceOf(mail, settings.groups, steered);
@@ -63,6 +64,7 @@ export function messageOf(
     guidance: settings.sendMessageGuidance,
     reader: run.conversation.kind === "peer" ? "teammate" : "people",
     ...(group ? { group } : {}),
+    notes,
   });
 }
 

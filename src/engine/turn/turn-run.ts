@@ -17,6 +17,7 @@ import type { ModelMessage } from "../model-message.ts";
 import type { RunQueue } from "../queue/run-queue.ts";
 import type { Claim, Session, Turn, TurnKind, TurnProgress } from "../session.ts";
 import type { EngineSettings } from "../settings.ts";
+import type { SkillLibrary } from "../skill.ts";
 import type { Attachments } from "../state/attachments.ts";
 import type { StateNode, Store, StoredCall } from "../store/store.ts";
 import type { Tool } from "../tool.ts";
@@ -32,6 +33,8 @@ export interface TurnParts {
   readonly queue: Pick<RunQueue, "ring">;
   readonly attachments: Attachments;
   readonly tools: readonly Tool[];
+  /** Skills that lie in folders. */
+  readonly skills: SkillLibrary;
   /** The model of a bot with retries and fallbacks behind it. */
   readonly modelOf: (bot: Bot) => Model;
   readonly settings: EngineSettings;
@@ -86,6 +89,8 @@ export interface TurnRun {
   isSilenced?: boolean;
   /** The directory of teammates, the same for the whole cycle (SPEC X4). */
   readonly directory: string;
+  /** The list of skills, the same for the whole cycle (SPEC X4). */
+  readonly skills: string;
   turn: Turn;
   /** Mail this turn serves. */
   mail: Mail[];

@@ -11,6 +11,7 @@ import { testOrder } from "./contract-order.ts";
 import { testOutbox } from "./contract-outbox.ts";
 import { testPeers } from "./contract-peers.ts";
 import { testSends } from "./contract-sends.ts";
+import { testSkills } from "./contract-skills.ts";
 import { testTranscript } from "./contract-transcript.ts";
 import { testTurns } from "./contract-turns.ts";
 import type { StoreWorld } from "./store-world.ts";
@@ -37,6 +38,7 @@ export function testStore(name: string, open: () => Promise<StoreWorld>): void {
     testPeers(current);
     testTurns(current);
     testSends(current);
+    testSkills(current);
     testGroups(current);
     testOutbox(current);
     testCrashes(current);
