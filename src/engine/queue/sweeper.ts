@@ -22,20 +22,23 @@ export function createSweeper(parts: {
   start(): void;
   stop(): void;
 } {
-  const stopped = new AbortController();
-  const loop = async (pass: SweepPass) => {
-    while (!stopped.signal.aborted) {
+  // One signal for each pass: Node reports a signal with more than ten listeners as a leak.
+  const loops = parts.passes.map((pass) => ({ pass, stopped: new AbortController() }));
+  const loop = async (pass: SweepPass, stopped: AbortSignal) => {
+    while (!stopped.aborted) {
       await pass.run().catch((error: unknown) => {
-        if (!stopped.signal.aborted)
+        if (!stopped.aborted)
           parts.log.warn({ pass: pass.name, error: String(error) }, "sweep failed; the next one repeats it");
       });
-      await parts.clock.delay(pass.everyMs, stopped.signal);
+      await parts.clock.delay(pass.everyMs, stopped);
     }
   };
   return {
     start() {
-      for (const pass of parts.passes) void loop(pass);
+      for (const { pass, stopped } of loops) void loop(pass, stopped.signal);
     },
-    stop: () => stopped.abort(),
+    stop() {
+      for (const { stopped } of loops) stopped.abort();
+    },
   };
 }

@@ -6,6 +6,7 @@
 import { audienceOf, type ConversationRef, conversationKey } from "../conversation.ts";
 import type { Reception, StopEvent } from "../inbound-event.ts";
 import type { PersonRef, Role } from "../person.ts";
+import type { StopOutcome } from "../store/store.ts";
 import { decideAccess } from "./access.ts";
 import type { CommandCall } from "./commands.ts";
 import { groupCommand } from "./group-command.ts";
@@ -70,13 +71,13 @@ export async function stopConversation(parts: RouterParts, event: StopEvent): Pr
   return { status: "accepted" };
 }
 
-type StopOutcome = Awaited<ReturnType<RouterParts["store"]["requestStop"]>>;
-
 /** What people are told; a turn that was stopped says so itself. */
 function spokenOutcome(outcome: StopOutcome): string | undefined {
   if (outcome.refused) return FOR_OTHERS;
   if (outcome.sessionIds.length > 0) return undefined;
-  return outcome.cancelled > 0 ? "Stopped: what was waiting has been dropped." : "Nothing is running here.";
+  return outcome.cancelled > 0 || outcome.peerSessionIds.length > 0
+    ? "Stopped: what was waiting has been dropped."
+    : "Nothing is running here.";
 }
 
 /** The durable flag, then the signal to whoever runs the turn. Work done for others needs a role. */
@@ -97,7 +98,7 @@ async function requestStop(
     mayStopOthers: stop.role === "admin" || stop.role === "owner" || stop.ref.kind === "direct",
     ...(stop.botId ? { botIds: [stop.botId] } : {}),
   });
-  for (const sessionId of outcome.sessionIds) parts.queue.signal(sessionId, "stop");
+  for (const sessionId of [...outcome.sessionIds, ...outcome.peerSessionIds]) parts.queue.signal(sessionId, "stop");
   return outcome;
 }
 

@@ -34,7 +34,6 @@ export type HotOperation =
   | "parley_sync_memberships"
   | "parley_commit_peer"
   | "parley_report_peer"
-  | "parley_stop_peers"
   | "parley_create_bot"
   | "parley_update_bot"
   | "parley_claim_sender"

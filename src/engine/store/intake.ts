@@ -8,7 +8,16 @@ import { channelRowId } from "../conversation.ts";
 import { botOf, cardOf, channelOf, conversationOf, discussionOf, entryOf, given, installationOf } from "./from-rows.ts";
 import type { Database } from "./hot-path.ts";
 import type { BotRow, CardRow, ChannelRow, ConversationRow, DiscussionRow, EntryRow, InstallationRow } from "./rows.ts";
-import type { AmendResult, NewEntry, PlaceView, SealedSecret, Store, TakeIn, TakeInResult } from "./store.ts";
+import type {
+  AmendResult,
+  NewEntry,
+  PlaceView,
+  SealedSecret,
+  StopOutcome,
+  Store,
+  TakeIn,
+  TakeInResult,
+} from "./store.ts";
 
 type IntakeOperations = Pick<
   Store,
@@ -72,20 +81,6 @@ function takeInInput(input: TakeIn): object {
   };
 }
 
-type StopOutcome = Awaited<ReturnType<Store["requestStop"]>>;
-
-/** What teammates do for a stopped conversation stops with it (SPEC T5); a second time it changes nothing. */
-async function requestStop(call: Database["call"], input: Parameters<Store["requestStop"]>[0]): Promise<StopOutcome> {
-  const outcome = await call<StopOutcome>("parley_request_stop", input);
-  if (outcome.refused || outcome.duplicate) return outcome;
-  const peers = await call<Pick<StopOutcome, "sessionIds" | "cancelled">>("parley_stop_peers", input);
-  return {
-    ...outcome,
-    sessionIds: [...outcome.sessionIds, ...peers.sessionIds],
-    cancelled: outcome.cancelled + peers.cancelled,
-  };
-}
-
 /** The operations of intake. */
 export function createIntakeOperations({ call }: Database): IntakeOperations {
   return {
@@ -93,7 +88,7 @@ export function createIntakeOperations({ call }: Database): IntakeOperations {
       placeOf(await call<PlaceRow>("parley_read_place", { ...query, channelRowId: channelRowId(query.ref) })),
     takeIn: async (input) => takeInResultOf(await call<TakeInRow>("parley_take_in", takeInInput(input))),
     amendMessage: (input) => call<AmendResult>("parley_amend", input),
-    requestStop: (input) => requestStop(call, input),
+    requestStop: (input) => call<StopOutcome>("parley_request_stop", input),
     addContext: async (conversationKey, entries) => {
       await call("parley_add_context", { conversationKey, entries: entries.map(withId) });
     },

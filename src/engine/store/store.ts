@@ -26,6 +26,7 @@ import type {
   PendingFile,
   PlaceView,
   SealedSecret,
+  StopOutcome,
   TakeIn,
   TakeInResult,
 } from "./store-intake.ts";
@@ -55,6 +56,7 @@ export type {
   PendingFile,
   PlaceView,
   SealedSecret,
+  StopOutcome,
   TakeIn,
   TakeInResult,
   Wake,
@@ -94,20 +96,14 @@ export interface Store {
   }): Promise<PlaceView>;
   takeIn(input: TakeIn): Promise<TakeInResult>;
   amendMessage(input: AmendMessage): Promise<AmendResult>;
-  /** Sets the stop request on running turns of a conversation and cancels the stopper's waiting mail there (SPEC T5). */
+  /** Stops what runs and waits in a conversation, ends its discussion, and stops what teammates do for it (SPEC T5), in one transaction. */
   requestStop(input: {
     conversationKey: string;
     botIds?: readonly string[];
     by: PersonRef;
     dedupeKey: string;
     mayStopOthers: boolean;
-  }): Promise<{
-    readonly sessionIds: readonly string[];
-    readonly cancelled: number;
-    readonly refused: boolean;
-    /** A copy of this stop was dealt with before: there is nothing to say about it. */
-    readonly duplicate?: boolean;
-  }>;
+  }): Promise<StopOutcome>;
   /** Begins the sessions of a conversation anew, except those with an unfinished turn (`busy`); `first` is false for a repeated command. */
   startOver(input: {
     dedupeKey: string;
@@ -189,7 +185,14 @@ export interface Store {
   commitInput(claim: Claim, input: CommitInput): Promise<void>;
   commitReply(claim: Claim, input: CommitReply): Promise<void>;
   startCall(claim: Claim, call: CallRef): Promise<void>;
-  commitCall(claim: Claim, call: CallRef, result: ToolResult, progress: TurnProgress): Promise<void>;
+  /** The result of a call. `discussion` gives back a bubble the platform did not take, once, with it; throws DiscussionMovedError as commitSend does. */
+  commitCall(
+    claim: Claim,
+    call: CallRef,
+    result: ToolResult,
+    progress: TurnProgress,
+    discussion?: DiscussionMove,
+  ): Promise<void>;
   /**
    * Commits a bubble as the effect of a call. The call's result follows by commitCall when its pieces close. A member's bubble moves its discussion
    * in the same transaction; throws DiscussionMovedError when somebody else moved it first, and then nothing was said.

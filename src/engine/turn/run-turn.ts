@@ -19,6 +19,7 @@ import { authorityOf, firstBatch } from "./take-mail.ts";
 import { entriesOf, messageOf, newestPersonCount, routeAfter, unseenFor } from "./turn-input.ts";
 import {
   applyNodes,
+  askOf,
   type MemberTurn,
   memberTurnOf,
   newProgress,
@@ -169,6 +170,7 @@ function baseRun(
     session: view.session,
     kind: kindOf(view, member),
     member,
+    asked: askOf(view.conversation, mail),
     directory: view.directory,
     messages: [],
     head: view.session.stateHead ?? null,
@@ -176,6 +178,7 @@ function baseRun(
     step: turn.step,
     calls: [],
     progress: turn.progress,
+    lostCalls: [],
     openSends: [],
   };
 }
