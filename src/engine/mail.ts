@@ -23,6 +23,8 @@ export type MailBody =
       readonly replyTo?: string;
       /** Questions of the bot that this message passed over: told once (SPEC C1, C4). */
       readonly movedOnFrom?: readonly string[];
+      /** Names of the other bots that got the same message (SPEC A3). */
+      readonly broadcastTo?: readonly string[];
     }
   /** It is this member's turn in a Group's discussion (SPEC G): it reads what is new there. */
   | {
@@ -77,6 +79,8 @@ export type MailBody =
       /** Where the session that asked answers its people; carried along, opaque here. */
       readonly nativeReplyTo?: string;
       readonly text?: string;
+      /** A person's message to all bots at once (SPEC A3); the bot whose conversation it is brings the answers. */
+      readonly isBroadcast?: boolean;
       /** Asked for in a Group's discussion: where its answer counts. Carried along, opaque to whoever works on it. */
       readonly ask?: DiscussionAsk;
     }

@@ -8,6 +8,7 @@ import type { Reception, StopEvent } from "../inbound-event.ts";
 import type { PersonRef, Role } from "../person.ts";
 import type { StopOutcome } from "../store/store.ts";
 import { decideAccess } from "./access.ts";
+import { broadcast } from "./broadcast.ts";
 import type { CommandCall } from "./commands.ts";
 import { groupCommand } from "./group-command.ts";
 import { channelFacts, ignoredIntake } from "./message.ts";
@@ -17,6 +18,7 @@ import type { RouterParts } from "./router-parts.ts";
 /** Runs a typed command once, whichever copy of the message comes first. */
 export async function runCommand(parts: RouterParts, item: MessageCase, call: CommandCall): Promise<Reception> {
   if (call.command === "group") return groupCommand(parts, item, call.choice);
+  if (call.command === "broadcast") return broadcast(parts, item, call.text ?? "");
   if (item.view.sessions.length === 0 && item.ref.kind !== "direct" && !call.botId) return { status: "ignored" };
   if (call.command === "stop") return stopTyped(parts, item, call.botId);
   if (call.command === "new") return startOver(parts, item, call.botId);

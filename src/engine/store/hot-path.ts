@@ -12,6 +12,7 @@ import type { PrismaClient } from "./generated/client.ts";
 export type HotOperation =
   | "parley_read_place"
   | "parley_take_in"
+  | "parley_broadcast"
   | "parley_amend"
   | "parley_request_stop"
   | "parley_add_context"

@@ -21,7 +21,7 @@ import type {
 
 type IntakeOperations = Pick<
   Store,
-  "readPlace" | "takeIn" | "amendMessage" | "requestStop" | "addContext" | "postMail" | "postHostCard"
+  "readPlace" | "takeIn" | "broadcast" | "amendMessage" | "requestStop" | "addContext" | "postMail" | "postHostCard"
 >;
 
 interface PlaceRow {
@@ -87,6 +87,14 @@ export function createIntakeOperations({ call }: Database): IntakeOperations {
     readPlace: async (query) =>
       placeOf(await call<PlaceRow>("parley_read_place", { ...query, channelRowId: channelRowId(query.ref) })),
     takeIn: async (input) => takeInResultOf(await call<TakeInRow>("parley_take_in", takeInInput(input))),
+    async broadcast({ intake, ...input }) {
+      const taking = { ...input, intake: takeInInput(intake) };
+      const { sessionIds, skipped, ...row } = await call<TakeInRow & { sessionIds: string[]; skipped: string[] }>(
+        "parley_broadcast",
+        taking,
+      );
+      return { ...takeInResultOf(row as TakeInRow), sessionIds, skipped };
+    },
     amendMessage: (input) => call<AmendResult>("parley_amend", input),
     requestStop: (input) => call<StopOutcome>("parley_request_stop", input),
     addContext: async (conversationKey, entries) => {

@@ -161,17 +161,3 @@ export interface AmendMessage {
 export type AmendResult =
   | { readonly status: "replaced" | "cancelled" | "marked" | "unknown" | "duplicate" }
   | { readonly status: "steered"; readonly woken: readonly { readonly sessionId: string; readonly rank: number }[] };
-
-/** What a stop has reached. */
-export interface StopOutcome {
-  /** Sessions of the conversation whose turn was told to stop; the first to end says so there. */
-  readonly sessionIds: readonly string[];
-  /** Sessions of teammates at work for it, likewise; they say nothing. */
-  readonly peerSessionIds: readonly string[];
-  /** Waiting mail and discussions that were dropped. */
-  readonly cancelled: number;
-  /** Everything that runs is for somebody else, so nothing was touched. */
-  readonly refused: boolean;
-  /** A copy of this stop was dealt with before: there is nothing to say about it. */
-  readonly duplicate?: boolean;
-}

@@ -11,10 +11,10 @@ import type { Card } from "../card.ts";
 import type { Channel, ChannelSettings, ConversationRef, ReplyMode } from "../conversation.ts";
 import type { Discussion, DiscussionMove } from "../discussion.ts";
 import type { FileRef } from "../file-ref.ts";
-import type { PersonRef } from "../person.ts";
 import type { Claim, Turn, TurnProgress } from "../session.ts";
 import type { ToolResult } from "../tool.ts";
 import type { Entry } from "../transcript.ts";
+import type { Broadcast, BroadcastResult, StopOutcome, StopRequest } from "./store-commands.ts";
 import type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
 import type {
   AmendMessage,
@@ -26,7 +26,6 @@ import type {
   PendingFile,
   PlaceView,
   SealedSecret,
-  StopOutcome,
   TakeIn,
   TakeInResult,
 } from "./store-intake.ts";
@@ -45,6 +44,7 @@ import type {
   StepDiscussion,
 } from "./store-turns.ts";
 
+export type { Broadcast, BroadcastResult, StopOutcome, StopRequest } from "./store-commands.ts";
 export type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
 export type {
   AmendMessage,
@@ -56,7 +56,6 @@ export type {
   PendingFile,
   PlaceView,
   SealedSecret,
-  StopOutcome,
   TakeIn,
   TakeInResult,
   Wake,
@@ -95,15 +94,11 @@ export interface Store {
     installationId: string;
   }): Promise<PlaceView>;
   takeIn(input: TakeIn): Promise<TakeInResult>;
+  /** The message, and mail for all other bots, in one transaction (SPEC A3). */
+  broadcast(input: Broadcast): Promise<BroadcastResult>;
   amendMessage(input: AmendMessage): Promise<AmendResult>;
   /** Stops what runs and waits in a conversation, ends its discussion, and stops what teammates do for it (SPEC T5), in one transaction. */
-  requestStop(input: {
-    conversationKey: string;
-    botIds?: readonly string[];
-    by: PersonRef;
-    dedupeKey: string;
-    mayStopOthers: boolean;
-  }): Promise<StopOutcome>;
+  requestStop(input: StopRequest): Promise<StopOutcome>;
   /** Begins the sessions of a conversation anew, except those with an unfinished turn (`busy`); `first` is false for a repeated command. */
   startOver(input: {
     dedupeKey: string;
