@@ -114,6 +114,22 @@ test("an answer in a newer discussion counts where it was asked for, not as a st
   expect(texts(asked).at(-1)).toBe("Bo speaks");
 });
 
+test("a message to the channel instead of the thread counts like any other", async () => {
+  const channel = room();
+  world.script("Bo", (request) =>
+    request.callsThisTurn.length < 4
+      ? sendMessage(
+          `Bo ${request.callsThisTurn.length}`,
+          request.callsThisTurn.length > 0 ? { channel: channel.id } : {},
+        )
+      : done(),
+  );
+  world.say("Alice", "@Bo go round the limit", { in: channel });
+  await world.quiet(40_000);
+  expect(world.slack.posts(channel).filter((post) => post.author === "Bo")).toHaveLength(2);
+  expect(world.llm.requestsOf("bo").at(-1)?.lastToolResult).toContain("limit of 2 messages");
+});
+
 /** Ada has asked Dee, who hangs with a second question waiting; Bo hangs in the round. */
 async function underWay(bo: Script = never): Promise<{ channel: Channel; asked: Post }> {
   world.script("Ada", (request) =>

@@ -4,6 +4,7 @@
  */
 
 import type { HostCard } from "../card.ts";
+import { channelRowId } from "../conversation.ts";
 import type { Discussion, DiscussionMove } from "../discussion.ts";
 import { afterAnswered, afterAsk, afterTold, afterUntold } from "../group/asked.ts";
 import { afterBubble, afterLostBubble, afterTurn } from "../group/discussion.ts";
@@ -51,6 +52,15 @@ export async function sayInGroup<Said>(
     const restartsWait = !run.asked && state.current === botId;
     return { ok: true, said: await say(moveTo(discussion, state, { restartsWait })) };
   });
+}
+
+/** Whether a bubble in this conversation counts in the discussion: it is the place it is held in, or another one of the same native channel. */
+export function countsInGroup(run: TurnRun, conversationKey: string): boolean {
+  const { key, kind } = run.conversation;
+  if (key === conversationKey) return true;
+  const channel = channelRowId(run.conversation);
+  const isRoom = kind === "channel" || kind === "thread";
+  return isRoom && (conversationKey === channel || conversationKey.startsWith(`${channel}:`));
 }
 
 /** A bubble that the platform did not take uses up nothing: given back in the commit that tells the member so, hence once. */

@@ -13,7 +13,7 @@ import type { ToolContext, ToolResult } from "../tool.ts";
 import { isAddress } from "../transcript.ts";
 import { afterSend, decideSend } from "./gate.ts";
 import { handOff } from "./hand-off.ts";
-import { refusalOf, sayInGroup } from "./member-turn.ts";
+import { countsInGroup, refusalOf, sayInGroup } from "./member-turn.ts";
 import { answerTeammate, listTeammates, sendToTeammate } from "./peer-messages.ts";
 import { createAgent, updateAgent } from "./runtime-bots.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
@@ -65,8 +65,8 @@ async function send(run: TurnRun, index: number, bubble: Bubble, signal: AbortSi
   const call = { turnId: run.turn.id, step: run.step, index };
   const { delivery } = prepared;
   const commit = (move?: DiscussionMove) => parts.store.commitSend(run.claim, call, delivery, progress, move);
-  const isHere = delivery.conversationKey === run.conversation.key;
-  const outcome = isHere ? await sayInGroup(run, delivery.text, commit) : { ok: true as const, said: await commit() };
+  const counts = countsInGroup(run, delivery.conversationKey);
+  const outcome = counts ? await sayInGroup(run, delivery.text, commit) : { ok: true as const, said: await commit() };
   if (!outcome.ok) return refuse(run, outcome.text);
   run.progress = progress;
   parts.metrics.count("parley_bubbles_total", { type: bubble.type, outcome: "committed" });
@@ -91,7 +91,7 @@ export async function awaitReceipt(
   const fresh = before !== undefined;
   const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel, fresh);
   if (!state || state.open > 0) run.openSends.push(entryId);
-  else if (state.failed) run.lostCalls = [...run.lostCalls, index];
+  else if (state.failed && countsInGroup(run, state.conversationKey)) run.lostCalls = [...run.lostCalls, index];
   return receiptText(state, run, before);
 }
 
