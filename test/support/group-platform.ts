@@ -56,13 +56,14 @@ export function userIdOf(botId: string): string {
 }
 
 /** Operations in which a process may die: those that take in, claim, think, say and end. */
-const VITAL: ReadonlySet<string> = new Set([
+export const VITAL: readonly string[] = [
   ...["takeIn", "claim", "viewSession", "beginTurn", "commitReply", "commitSend", "commitCall", "finishTurn"],
-  ...["readDiscussion", "startPiece", "closePiece", "sendState", "resumeTurn"],
-]);
+  ...["readDiscussion", "startPiece", "closePiece", "sendState"],
+];
 
-/** The n-th vital operation is the last: it happens or not, and nobody hears of it. */
+/** The n-th call of this operation is the last: it happens or not, and nobody hears of it. */
 export interface Death {
+  readonly on: string;
   readonly at: number;
   readonly afterCommit: boolean;
   onDeath(): void;
@@ -77,7 +78,7 @@ export function createMortalStore(store: Store, death: Death | undefined): { sto
     (name: string, work: (...args: unknown[]) => unknown) =>
     async (...args: unknown[]) => {
       if (dead) return gone();
-      if (death && VITAL.has(name) && ++count === death.at) {
+      if (death && name === death.on && ++count === death.at) {
         dead = true;
         if (death.afterCommit) await work(...args);
         death.onDeath();

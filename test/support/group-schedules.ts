@@ -23,7 +23,14 @@ import { silentLog } from "../engine/store/silent-log.ts";
 import type { StoreWorld } from "../engine/store/store-world.ts";
 import { createRandom } from "./crash-rounds.ts";
 import { OPEN_WORK } from "./database.ts";
-import { createMortalStore, createPlatformAdapter, type Death, type Platform, userIdOf } from "./group-platform.ts";
+import {
+  createMortalStore,
+  createPlatformAdapter,
+  type Death,
+  type Platform,
+  userIdOf,
+  VITAL,
+} from "./group-platform.ts";
 
 /** Bots of every schedule, in configured order. */
 export const BOTS = ["ada", "bo", "cy", "dee", "eve", "fay"];
@@ -222,5 +229,17 @@ export function drawSchedule(seed: number) {
     return [...members, ...twice].sort(() => random() - 0.5);
   };
   const mentions = (ids: readonly string[]) => ids.map((id) => `<@${userIdOf(id)}|${nameOf(id)}> `).join("");
-  return { random, upTo, some, members, named, selected: named.length > 0 ? named : members, acts, copies, mentions };
+  const vital = () => VITAL[upTo(VITAL.length - 1)] ?? "commitSend";
+  return {
+    random,
+    upTo,
+    some,
+    vital,
+    members,
+    named,
+    selected: named.length > 0 ? named : members,
+    acts,
+    copies,
+    mentions,
+  };
 }

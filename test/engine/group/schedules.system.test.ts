@@ -56,7 +56,7 @@ describe("one message, copies in any order, a process that dies anywhere: exactl
     stage.platform.members.set(channelId, schedule.members.map(userIdOf));
     const words = { id: `m${seed}`, by: "ann" as const, text: `${schedule.mentions(schedule.named)}discuss ${seed}` };
     const dies = seed % 4 !== 0;
-    const death = { at: 1 + schedule.upTo(70), afterCommit: schedule.random() < 0.5 };
+    const death = { on: schedule.vital(), at: 1 + schedule.upTo(7), afterCommit: schedule.random() < 0.5 };
     let running = await stage.start(schedule.acts, dies ? death : undefined);
     await running.hears(words, channelId, schedule.copies());
     await Promise.race([running.died, stage.quiet()]);
@@ -98,7 +98,7 @@ describe("people write again, in the thread and in private, some stop it, and a 
       return again.includes(botId) ? { ...act, tries: Math.max(1, act.tries), fails: false } : act;
     };
 
-    let running = await stage.start(acts, { at: 10 + upTo(90), afterCommit: random() < 0.5 });
+    let running = await stage.start(acts, { on: schedule.vital(), at: 1 + upTo(9), afterCommit: random() < 0.5 });
     await running.hears(opening, channelId, schedule.copies());
     const moment = new AbortController();
     await Promise.race([running.died, stage.quiet(), said(from, upTo(4), moment.signal)]);
