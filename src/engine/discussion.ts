@@ -33,6 +33,11 @@ export interface DiscussionState {
   readonly called: readonly string[];
   /** Still at work beside the round, with the bubbles each may still say. */
   readonly apart: Readonly<Record<string, number>>;
+  /**
+   * What members asked of teammates and have not told yet: key of the call that asked → the member. One bubble is kept for each (SPEC A1, G3); it
+   * outlives epochs and the end of the discussion.
+   */
+  readonly asked: Readonly<Record<string, string>>;
   /** Bubbles of this epoch, of this round, of the current turn. */
   readonly total: number;
   readonly inRound: number;

@@ -23,6 +23,8 @@ export type MailBody =
       readonly replyTo?: string;
       /** Questions of the bot that this message passed over: told once (SPEC C1, C4). */
       readonly movedOnFrom?: readonly string[];
+      /** Names of the other bots that got the same message (SPEC A3). */
+      readonly broadcastTo?: readonly string[];
     }
   /** It is this member's turn in a Group's discussion (SPEC G): it reads what is new there. */
   | {
@@ -77,11 +79,21 @@ export type MailBody =
       /** Where the session that asked answers its people; carried along, opaque here. */
       readonly nativeReplyTo?: string;
       readonly text?: string;
+      /** A person's message to all bots at once (SPEC A3); the bot whose conversation it is brings the answers. */
+      readonly isBroadcast?: boolean;
+      /** Asked for in a Group's discussion: where its answer counts. Carried along, opaque to whoever works on it. */
+      readonly ask?: DiscussionAsk;
     }
   /** Text being worked on was edited or deleted (SPEC T6). */
   | { readonly type: "steering"; readonly role: Role; readonly text: string }
   /** Something the host tells the bot: a send that failed for good, a call approved, an apology owed. `role` when a person caused it. */
   | { readonly type: "host"; readonly text: string; readonly role?: Role; readonly nativeReplyTo?: string };
+
+/** A question to a teammate that a discussion waits for (SPEC A1, G3); `key` names the call that asked. */
+export interface DiscussionAsk {
+  readonly discussionId: string;
+  readonly key: string;
+}
 
 /** One piece of mail as a worker reads it. */
 export interface Mail {

@@ -9,7 +9,7 @@ import type { Mail } from "../mail.ts";
 import type { ModelMessage } from "../model-message.ts";
 import { type Entry, fileAddress } from "../transcript.ts";
 import { type GroupPlace, groupReminder, timelineBlock } from "./group-input.ts";
-import { PEER_ANSWER_NOTE, PEER_GUIDANCE, reminder, SEND_GUIDANCE } from "./reminders.ts";
+import { PEER_ANSWER_NOTE, PEER_BROADCAST_NOTE, PEER_GUIDANCE, reminder, SEND_GUIDANCE } from "./reminders.ts";
 import { untrustedName, untrustedText } from "./untrusted.ts";
 
 /** Entries of context shown at once. */
@@ -112,7 +112,9 @@ function mailBlock(mail: Mail, parts: InputParts): string {
   switch (body.type) {
     case "message":
       return entry
-        ? [entryLine(entry, parts.botId), movedOnNote(body.movedOnFrom ?? [])].filter(Boolean).join("\n\n")
+        ? [entryLine(entry, parts.botId), broadcastNote(body.broadcastTo), movedOnNote(body.movedOnFrom ?? [])]
+            .filter(Boolean)
+            .join("\n\n")
         : reminder("A message to you was removed before you read it.");
     case "discussion":
       return movedOnNote(body.movedOnFrom ?? []);
@@ -147,8 +149,18 @@ function mailBlock(mail: Mail, parts: InputParts): string {
 function peerBlock(body: Extract<Mail["body"], { type: "peer" }>, entry: Entry | undefined, botId: string): string {
   if (body.direction === "report") return reminder(untrustedText(body.text ?? ""));
   if (!entry) return reminder("A teammate's message to you was removed before you read it.");
-  const note = body.direction === "reply" ? reminder(PEER_ANSWER_NOTE) : "";
+  const note =
+    body.direction === "reply" ? reminder(PEER_ANSWER_NOTE) : body.isBroadcast ? reminder(PEER_BROADCAST_NOTE) : "";
   return [entryLine(entry, botId), note].filter(Boolean).join("\n\n");
+}
+
+/** SPEC A3: the bot with which the person wrote to everybody. */
+function broadcastNote(others: readonly string[] | undefined): string {
+  if (!others) return "";
+  const names = others.map(untrustedName).join(", ");
+  return reminder(
+    `The person put this to all bots at once: ${names} have it too, so do not pass it on. Answer for yourself; what the others answer comes to you as messages of teammates.`,
+  );
 }
 
 /** SPEC C4: the person wrote something else than an answer. Said once per question. */

@@ -45,6 +45,10 @@ export const PEER_GUIDANCE = [
 export const PEER_ANSWER_NOTE =
   "This comes from a teammate whom you asked earlier. The people here have not seen it. Tell them with SendMessage what they need of it, ask the teammate further, or end your turn if other answers are still to come.";
 
+/** Said with a person's message to all bots, to those that did not get it directly. */
+export const PEER_BROADCAST_NOTE =
+  "A person in charge of the bots put this to all of you at once; the other bots have it too. Act on it. If it asks for an answer, send it with SendMessage: a teammate passes it on to the person.";
+
 const TEXTS: Readonly<Record<ReminderKind, string>> = {
   acknowledge:
     "You have been working for a few steps and the person has not heard from you yet. Send one short message that says what you are doing, then go on.",

@@ -56,6 +56,7 @@ interface Lane {
 export function createOutbox(parts: OutboxParts): Outbox {
   const lanes = new Map<string, Lane>();
   const waiting = new Map<string, Set<() => void>>();
+  const later = createTimers(parts.clock);
   const stopping = new AbortController();
 
   const nudge = (nativeChannel: string): void => {
@@ -65,6 +66,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       return;
     }
     if (stopping.signal.aborted) return;
+    later.cancel(nativeChannel);
     lanes.set(nativeChannel, { again: false, done: run(nativeChannel) });
   };
 
@@ -84,7 +86,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     const again = lanes.get(nativeChannel)?.again ?? false;
     lanes.delete(nativeChannel);
     if (again && !stopping.signal.aborted) nudge(nativeChannel);
-    else if (delayMs > 0) void parts.clock.delay(delayMs, stopping.signal).then(() => nudge(nativeChannel));
+    else if (delayMs > 0 && !stopping.signal.aborted) later.start(nativeChannel, delayMs, () => nudge(nativeChannel));
   };
 
   const closed = (piece: ClosedPiece, problem?: string): void => {
@@ -100,8 +102,30 @@ export function createOutbox(parts: OutboxParts): Outbox {
     waitClosed: (entryId, ms, signal, fresh = false) => waitClosed(parts, waiting, { entryId, ms, fresh }, signal),
     async stop(ms) {
       stopping.abort();
+      later.cancelAll();
       const running = Promise.all([...lanes.values()].map((lane) => lane.done));
       await Promise.race([running, parts.clock.delay(ms)]);
+    },
+  };
+}
+
+/** One timer for each name; starting or cancelling it ends the one before. */
+function createTimers(clock: Clock) {
+  const running = new Map<string, AbortController>();
+  const cancel = (name: string) => running.get(name)?.abort();
+  return {
+    cancel,
+    cancelAll() {
+      for (const name of running.keys()) cancel(name);
+    },
+    start(name: string, ms: number, then: () => void): void {
+      cancel(name);
+      const sooner = new AbortController();
+      running.set(name, sooner);
+      void clock.delay(ms, sooner.signal).then(() => {
+        if (running.get(name) === sooner) running.delete(name);
+        if (!sooner.signal.aborted) then();
+      });
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 
 import type { DiscussionState, EndReason, GroupMember } from "../discussion.ts";
-import { type GroupLimits, keptFor } from "./group-limits.ts";
+import { type GroupLimits, keptFor, keptForAnswers } from "./group-limits.ts";
 import type { Speakers } from "./speakers.ts";
 
 /** Everybody who may be called in, in configured order. */
@@ -33,6 +33,7 @@ export function beginDiscussion(
       out: [],
       called: [],
       apart: {},
+      asked: {},
       total: 0,
       inRound: 0,
       inTurn: 0,
@@ -116,6 +117,7 @@ export function afterLeaving(
   const rest = {
     ...state,
     apart,
+    asked: Object.fromEntries(Object.entries(state.asked).filter(([, asker]) => asker !== botId)),
     members: without(state.members),
     named: without(state.named),
     order: without(state.order),
@@ -147,13 +149,14 @@ export function afterPerson(state: DiscussionState, words: NewWords, roster: Ros
   const { current } = state;
   const atWork = words.isRunning && current !== null ? current : undefined;
   const goesOn = atWork !== undefined && speakers.selected.includes(atWork);
-  const fresh = beginDiscussion(speakers, roster, state.epoch + 1, goesOn ? [atWork] : []);
+  const { asked } = state;
+  const fresh = { ...beginDiscussion(speakers, roster, state.epoch + 1, goesOn ? [atWork] : []), asked };
   return atWork === undefined || goesOn ? fresh : { ...fresh, apart: { [atWork]: 1 } };
 }
 
 /** Ended by a person (SPEC T5). */
 export function afterStop(state: DiscussionState): DiscussionState {
-  return state.endReason === null ? end(state, "stopped", []) : state;
+  return state.endReason === null ? { ...end(state, "stopped", []), asked: {} } : state;
 }
 
 /** Members of the roster among these ids, in configured order, each once. */
@@ -167,12 +170,18 @@ function advance(state: DiscussionState, limits: GroupLimits, roster: Roster): D
   const called = state.called.filter((id) => !state.out.includes(id));
   const next = called.find((id) => !state.heard.includes(id) && canBeAdmitted(state, id, limits)) ?? order[0];
   const owed = inOrder(roster, [...called, ...order]);
-  if (state.total >= limits.maxBubbles) return end(state, "limit", owed);
+  if (isSpent(state, limits)) return end(state, "limit", owed);
   if (next !== undefined) return giveTurn({ ...state, order }, next, roster);
   if (state.inRound === 0) return end(state, state.heard.length === 0 && allFailed(state) ? "failed" : "passed", []);
   if (state.round >= limits.maxRounds) return end(state, "limit", owed);
   const further = { ...state, round: state.round + 1, inRound: 0, order: rotated(state.members, state.round) };
   return advance(further, limits, roster);
+}
+
+/** What is left to say is kept for answers of teammates, and those are told in turns of their own. */
+function isSpent(state: DiscussionState, limits: GroupLimits): boolean {
+  const left = limits.maxBubbles - state.total;
+  return left <= 0 || (left <= keptForAnswers(state) && keptFor(state, "").length === 0);
 }
 
 /** Alone among itself a member has nothing new to read after its turn, and would only go on talking. */
@@ -182,7 +191,10 @@ function mayAddSomething(state: DiscussionState, botId: string): boolean {
 
 /** A teammate that was called in must not take what is kept for those the person chose (SPEC G4). */
 function canBeAdmitted(state: DiscussionState, botId: string, limits: GroupLimits): boolean {
-  return state.members.includes(botId) || limits.maxBubbles - state.total > keptFor(state, botId).length;
+  return (
+    state.members.includes(botId) ||
+    limits.maxBubbles - state.total > keptFor(state, botId).length + keptForAnswers(state)
+  );
 }
 
 function allFailed(state: DiscussionState): boolean {

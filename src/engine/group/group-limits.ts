@@ -1,6 +1,6 @@
 /**
  * What a Group may say (SPEC G3): counts are checked before a bubble is delivered, so that a refusal reaches the model and not the void.
- * Pure. Invariant: as long as a selected member has not had its turn, one bubble is kept for it.
+ * Pure. Invariant: as long as a selected member has not had its turn, one bubble is kept for it; so is one for each answer that a member waits for.
  */
 
 import type { DiscussionState, EndReason } from "../discussion.ts";
@@ -33,10 +33,44 @@ export function mayBubble(state: DiscussionState, botId: string, limits: GroupLi
     return refusal(`you have reached the limit of ${limits.maxPerTurn} messages for one turn in a Group.`);
   const left = limits.maxBubbles - state.total;
   if (left <= 0) return refusal(`the discussion has reached its limit of ${limits.maxBubbles} messages.`);
-  const called = state.called.filter((id) => !state.members.includes(id) && !state.out.includes(id));
-  if (!isKeptFor(state, botId) && left <= keptFor(state, botId).length + called.length)
+  if (!isKeptFor(state, botId) && left <= keptFor(state, botId).length + keptForCalled(state) + keptForAnswers(state))
     return refusal("the messages that are left are kept for teammates who have not spoken yet.");
   return { open: true };
+}
+
+/**
+ * Whether the answer to what a member asked a teammate may be told (SPEC A1): in a turn beside the round, in `said` bubbles so far, also when the
+ * discussion has ended meanwhile; only a Stop silences it.
+ */
+export function mayTell(state: DiscussionState, ask: string, said: number, limits: GroupLimits): BubbleDecision {
+  if (state.endReason === "stopped") return refusal(`the discussion has ended, because ${ENDED.stopped}.`);
+  if (said >= limits.maxPerTurn)
+    return refusal(`you have reached the limit of ${limits.maxPerTurn} messages for one answer in a Group.`);
+  const left = limits.maxBubbles - state.total;
+  const kept = state.endReason === null ? keptFor(state, "").length : 0;
+  const isOwn = state.asked[ask] !== undefined;
+  const others = isOwn ? 0 : keptForAnswers(state) + (state.endReason === null ? keptForCalled(state) : 0);
+  if (left > kept + others) return { open: true };
+  return refusal(`the discussion has reached its limit of ${limits.maxBubbles} messages.`);
+}
+
+/** Whether a member may ask a teammate now: only if a bubble can be kept in which the answer is told. `ask` is the answer this turn tells, if any. */
+export function mayAsk(state: DiscussionState, ask: string | undefined, limits: GroupLimits): BubbleDecision {
+  const own = ask !== undefined && state.asked[ask] !== undefined ? 1 : 0;
+  const firsts = state.endReason === null ? keptFor(state, "").length + keptForCalled(state) : 0;
+  if (limits.maxBubbles - state.total > firsts + keptForAnswers(state) - own) return { open: true };
+  const text =
+    "Not sent: the messages that are left in this discussion are kept for others, so its answer could not be told here. Say with SendMessage, if you may, what should be asked, or end your turn.";
+  return { open: false, text };
+}
+
+/** Answers of teammates that members wait for. */
+export function keptForAnswers(state: DiscussionState): number {
+  return Object.keys(state.asked).length;
+}
+
+function keptForCalled({ called, members, out }: DiscussionState): number {
+  return called.filter((id) => !members.includes(id) && !out.includes(id)).length;
 }
 
 /** Members other than this one for whom a bubble is kept. */

@@ -3,7 +3,6 @@
  * Each has its own pace; a pass that fails is only logged, because the next one does the same work.
  */
 
-import { setMaxListeners } from "node:events";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 
@@ -23,22 +22,23 @@ export function createSweeper(parts: {
   start(): void;
   stop(): void;
 } {
-  const stopped = new AbortController();
-  // Each pass waits on it; Node takes more than ten for a leak.
-  setMaxListeners(parts.passes.length, stopped.signal);
-  const loop = async (pass: SweepPass) => {
-    while (!stopped.signal.aborted) {
+  // One signal for each pass: Node reports a signal with more than ten listeners as a leak.
+  const loops = parts.passes.map((pass) => ({ pass, stopped: new AbortController() }));
+  const loop = async (pass: SweepPass, stopped: AbortSignal) => {
+    while (!stopped.aborted) {
       await pass.run().catch((error: unknown) => {
-        if (!stopped.signal.aborted)
+        if (!stopped.aborted)
           parts.log.warn({ pass: pass.name, error: String(error) }, "sweep failed; the next one repeats it");
       });
-      await parts.clock.delay(pass.everyMs, stopped.signal);
+      await parts.clock.delay(pass.everyMs, stopped);
     }
   };
   return {
     start() {
-      for (const pass of parts.passes) void loop(pass);
+      for (const { pass, stopped } of loops) void loop(pass, stopped.signal);
     },
-    stop: () => stopped.abort(),
+    stop() {
+      for (const { stopped } of loops) stopped.abort();
+    },
   };
 }

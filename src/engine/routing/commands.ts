@@ -1,6 +1,6 @@
 /**
  * Commands typed as a message (SPEC T5). They are read from the raw text before anything is added to it, and only in exact short forms, so
- * that an everyday sentence with "stop" in it never stops anything; `!group` takes one word more. Unknown "!words" are ordinary messages.
+ * that an everyday sentence with "stop" in it never stops anything; `!group` takes one word more, `!broadcast` a whole message. Unknown "!words" are ordinary messages.
  */
 
 import type { BotHandle } from "../bot.ts";
@@ -8,7 +8,7 @@ import { fold, opensWithHandle, opensWithName } from "../handles.ts";
 import type { Mention, MessageEvent } from "../inbound-event.ts";
 
 /** A command people can type. */
-export type Command = "stop" | "new" | "status" | "memory" | "help" | "group";
+export type Command = "stop" | "new" | "status" | "memory" | "help" | "group" | "broadcast";
 
 /** No command is longer than this, with its name, characters. */
 const LONGEST = 120;
@@ -25,6 +25,8 @@ export interface CommandCall {
   readonly botId?: string;
   /** Only with `group`; absent = show it. */
   readonly choice?: GroupChoice;
+  /** Only with `broadcast`: what all bots are to read, as it was typed; may be empty. */
+  readonly text?: string;
 }
 
 /** `!stop`, `@Ada stop` or `@Ada !stop`, with nothing else but space, a sign after the name and full stops or exclamation marks at the end. */
@@ -36,6 +38,10 @@ export function readCommand(
   const mentioned = bots.find((bot) => mention && bot.platformIds.includes(mention.platformId));
   if (second || (mention && !mentioned)) return undefined;
   const words = textWithout(mention, event.text).trim();
+  const message = /^[!！]broadcast(?:\s+([\s\S]*))?$/iu.exec(words);
+  if (message) {
+    return { command: "broadcast", text: message[1] ?? "", ...(mentioned ? { botId: mentioned.botId } : {}) };
+  }
   if (words.length > LONGEST) return undefined;
   const sharing =
     mentioned && bots.filter((bot) => bot.isPersona && bot.platformIds.includes(mention?.platformId ?? ""));

@@ -125,6 +125,7 @@ function helpText(botId: string, installations: Installations): string {
   return [
     `Write to ${name} here, or mention @${name} in a channel.`,
     `\`!stop\` or \`@${name} stop\` stops the work here · \`!new\` begins anew · \`!status\` tells what is going on · \`!group\` tells who is in this Group · \`!memory\` tells what is kept · \`!help\` shows this.`,
+    "Administrators: `!broadcast` and a text, in a direct message, puts it to all bots.",
   ].join("\n");
 }
 

@@ -84,7 +84,13 @@ function dedupeKeyOf({ event, onlyBot }: MessageCase, woken: readonly string[]):
   return woken.length > 0 ? event.dedupeKey : `${event.dedupeKey}:heard`;
 }
 
-function intake(parts: RouterParts, item: MessageCase, woken: readonly string[], told: readonly string[]): TakeIn {
+/** The message as it is stored, with mail for the bots it wakes. */
+export function intake(
+  parts: RouterParts,
+  item: MessageCase,
+  woken: readonly string[],
+  told: readonly string[],
+): TakeIn {
   const { event, ref } = item;
   const audience = audienceOf(ref, event.from.id);
   const moved = movedOnFrom(item, told);

@@ -6,7 +6,9 @@
 import { audienceOf, type ConversationRef, conversationKey } from "../conversation.ts";
 import type { Reception, StopEvent } from "../inbound-event.ts";
 import type { PersonRef, Role } from "../person.ts";
+import type { StopOutcome } from "../store/store.ts";
 import { decideAccess } from "./access.ts";
+import { broadcast } from "./broadcast.ts";
 import type { CommandCall } from "./commands.ts";
 import { groupCommand } from "./group-command.ts";
 import { channelFacts, ignoredIntake } from "./message.ts";
@@ -16,6 +18,7 @@ import type { RouterParts } from "./router-parts.ts";
 /** Runs a typed command once, whichever copy of the message comes first. */
 export async function runCommand(parts: RouterParts, item: MessageCase, call: CommandCall): Promise<Reception> {
   if (call.command === "group") return groupCommand(parts, item, call.choice);
+  if (call.command === "broadcast") return broadcast(parts, item, call.text ?? "");
   if (item.view.sessions.length === 0 && item.ref.kind !== "direct" && !call.botId) return { status: "ignored" };
   if (call.command === "stop") return stopTyped(parts, item, call.botId);
   if (call.command === "new") return startOver(parts, item, call.botId);
@@ -70,13 +73,13 @@ export async function stopConversation(parts: RouterParts, event: StopEvent): Pr
   return { status: "accepted" };
 }
 
-type StopOutcome = Awaited<ReturnType<RouterParts["store"]["requestStop"]>>;
-
 /** What people are told; a turn that was stopped says so itself. */
 function spokenOutcome(outcome: StopOutcome): string | undefined {
   if (outcome.refused) return FOR_OTHERS;
   if (outcome.sessionIds.length > 0) return undefined;
-  return outcome.cancelled > 0 ? "Stopped: what was waiting has been dropped." : "Nothing is running here.";
+  return outcome.cancelled > 0 || outcome.peerSessionIds.length > 0
+    ? "Stopped: what was waiting has been dropped."
+    : "Nothing is running here.";
 }
 
 /** The durable flag, then the signal to whoever runs the turn. Work done for others needs a role. */
@@ -97,7 +100,7 @@ async function requestStop(
     mayStopOthers: stop.role === "admin" || stop.role === "owner" || stop.ref.kind === "direct",
     ...(stop.botId ? { botIds: [stop.botId] } : {}),
   });
-  for (const sessionId of outcome.sessionIds) parts.queue.signal(sessionId, "stop");
+  for (const sessionId of [...outcome.sessionIds, ...outcome.peerSessionIds]) parts.queue.signal(sessionId, "stop");
   return outcome;
 }
 

@@ -93,7 +93,8 @@ export function channelOf(row: ChannelRow): Channel {
 /** A discussion. */
 export function discussionOf(row: DiscussionRow): Discussion {
   const { id, channelId, threadKey, revision } = row;
-  const state = row.state as DiscussionState;
+  const kept = row.state as Omit<DiscussionState, "asked"> & Partial<Pick<DiscussionState, "asked">>;
+  const state: DiscussionState = { ...kept, asked: kept.asked ?? {} };
   const frame = row.frame as DiscussionFrame;
   return {
     id,

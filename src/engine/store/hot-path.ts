@@ -12,6 +12,7 @@ import type { PrismaClient } from "./generated/client.ts";
 export type HotOperation =
   | "parley_read_place"
   | "parley_take_in"
+  | "parley_broadcast"
   | "parley_amend"
   | "parley_request_stop"
   | "parley_add_context"
@@ -34,7 +35,6 @@ export type HotOperation =
   | "parley_sync_memberships"
   | "parley_commit_peer"
   | "parley_report_peer"
-  | "parley_stop_peers"
   | "parley_create_bot"
   | "parley_update_bot"
   | "parley_commit_workflow"

@@ -8,7 +8,16 @@ import { channelRowId } from "../conversation.ts";
 import { botOf, cardOf, channelOf, conversationOf, discussionOf, entryOf, given, installationOf } from "./from-rows.ts";
 import type { Database } from "./hot-path.ts";
 import type { BotRow, CardRow, ChannelRow, ConversationRow, DiscussionRow, EntryRow, InstallationRow } from "./rows.ts";
-import type { AmendResult, NewEntry, PlaceView, SealedSecret, Store, TakeIn, TakeInResult } from "./store.ts";
+import type {
+  AmendResult,
+  NewEntry,
+  PlaceView,
+  SealedSecret,
+  StopOutcome,
+  Store,
+  TakeIn,
+  TakeInResult,
+} from "./store.ts";
 import type { ForeignTraffic } from "./store-intake.ts";
 
 type IntakeOperations = Pick<
@@ -16,6 +25,7 @@ type IntakeOperations = Pick<
   | "readPlace"
   | "takeIn"
   | "foreignTraffic"
+  | "broadcast"
   | "amendMessage"
   | "requestStop"
   | "addContext"
@@ -80,20 +90,6 @@ function takeInInput(input: TakeIn): object {
   };
 }
 
-type StopOutcome = Awaited<ReturnType<Store["requestStop"]>>;
-
-/** What teammates do for a stopped conversation stops with it (SPEC T5); a second time it changes nothing. */
-async function requestStop(call: Database["call"], input: Parameters<Store["requestStop"]>[0]): Promise<StopOutcome> {
-  const outcome = await call<StopOutcome>("parley_request_stop", input);
-  if (outcome.refused || outcome.duplicate) return outcome;
-  const peers = await call<Pick<StopOutcome, "sessionIds" | "cancelled">>("parley_stop_peers", input);
-  return {
-    ...outcome,
-    sessionIds: [...outcome.sessionIds, ...peers.sessionIds],
-    cancelled: outcome.cancelled + peers.cancelled,
-  };
-}
-
 const foreignTraffic = `
 WITH said AS (
   SELECT e."createdAt" AS "at", e."authorId", p."kind"
@@ -116,8 +112,16 @@ export function createIntakeOperations({ call, query }: Database): IntakeOperati
       const [row] = await query<ForeignTraffic>(foreignTraffic, [platform, workspaceId, channelId, personId, pairMs]);
       return row ?? { recent: 0, sincePerson: 0 };
     },
+    async broadcast({ intake, ...input }) {
+      const taking = { ...input, intake: takeInInput(intake) };
+      const { sessionIds, skipped, ...row } = await call<TakeInRow & { sessionIds: string[]; skipped: string[] }>(
+        "parley_broadcast",
+        taking,
+      );
+      return { ...takeInResultOf(row as TakeInRow), sessionIds, skipped };
+    },
     amendMessage: (input) => call<AmendResult>("parley_amend", input),
-    requestStop: (input) => requestStop(call, input),
+    requestStop: (input) => call<StopOutcome>("parley_request_stop", input),
     addContext: async (conversationKey, entries) => {
       await call("parley_add_context", { conversationKey, entries: entries.map(withId) });
     },

@@ -34,7 +34,7 @@ FROM "OutboxPiece" p
 WHERE p."nativeChannel" = $1 AND p."state" IN ('due', 'sending') ORDER BY p."seq" LIMIT 1`;
 
 const selectSendState = `
-SELECT e."id" AS "entryId", e."address",
+SELECT e."id" AS "entryId", e."conversationKey", e."address",
   count(*) FILTER (WHERE p."state" IN ('due', 'sending'))::int AS open,
   count(*) FILTER (WHERE p."state" = 'sent')::int AS sent,
   (array_agg(p."error"->>'text' ORDER BY p."index") FILTER (WHERE p."state" = 'failed'))[1] AS failed,
@@ -54,6 +54,7 @@ ORDER BY head."seq" LIMIT $1`;
 
 interface SendStateRow {
   entryId: string;
+  conversationKey: string;
   address: string | null;
   open: number;
   sent: number;

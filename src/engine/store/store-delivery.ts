@@ -29,6 +29,7 @@ export type PieceClose =
 /** How far the pieces of an entry are. `failed` names the first permanent failure. */
 export interface SendState {
   readonly entryId: string;
+  readonly conversationKey: string;
   readonly address?: string;
   readonly open: number;
   readonly sent: number;

@@ -2,6 +2,7 @@
 
 import type { Bot } from "../bot.ts";
 import type { ConversationRef } from "../conversation.ts";
+import type { DiscussionMove } from "../discussion.ts";
 import type { FileRef } from "../file-ref.ts";
 import type { MailBody } from "../mail.ts";
 import type { TurnProgress } from "../session.ts";
@@ -28,6 +29,8 @@ export interface CommitPeer {
   /** Messages between bots since the last person's, this one included (SPEC I7). */
   readonly hops: number;
   readonly urgent: boolean;
+  /** Keeps a bubble of the asker's discussion for the answer, in the same transaction; throws DiscussionMovedError when somebody moved it meanwhile. */
+  readonly discussion?: DiscussionMove;
   /** `{address}` in its text becomes the address of the message. */
   readonly result: ToolResult;
   readonly progress: TurnProgress;
@@ -43,12 +46,12 @@ export interface CommitPeer {
 
 /**
  * queued: wake the session · done: the call had its result already · refused, nothing stored: hops, pair = a loop · full = too much mail waits there ·
- * gone = the bot or session is no longer there.
+ * gone = the bot or session is no longer there · stopped = a person has stopped the turn that asks.
  */
 export type PeerOutcome =
   | { readonly status: "queued"; readonly result: ToolResult; readonly sessionId: string; readonly botId: string }
   | { readonly status: "done"; readonly result: ToolResult }
-  | { readonly status: "refused"; readonly reason: "hops" | "pair" | "full" | "gone" };
+  | { readonly status: "refused"; readonly reason: "hops" | "pair" | "full" | "gone" | "stopped" };
 
 /** A session's place as far as the host needs it to say or show something there. */
 export interface SessionPlace {

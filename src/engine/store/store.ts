@@ -10,10 +10,10 @@ import type { Card } from "../card.ts";
 import type { Channel, ChannelSettings, ConversationRef, ReplyMode } from "../conversation.ts";
 import type { Discussion, DiscussionMove } from "../discussion.ts";
 import type { FileRef } from "../file-ref.ts";
-import type { PersonRef } from "../person.ts";
 import type { Claim, Turn, TurnProgress } from "../session.ts";
 import type { ToolResult } from "../tool.ts";
 import type { Entry } from "../transcript.ts";
+import type { Broadcast, BroadcastResult, StopOutcome, StopRequest } from "./store-commands.ts";
 import type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
 import type {
   AmendMessage,
@@ -45,6 +45,7 @@ import type {
 } from "./store-turns.ts";
 import type { SkillStore } from "./store-workflows.ts";
 
+export type { Broadcast, BroadcastResult, StopOutcome, StopRequest } from "./store-commands.ts";
 export type { ClosedPiece, OutboxPiece, OwedSettle, PieceClose, SenderClaim, SendState } from "./store-delivery.ts";
 export type {
   AmendMessage,
@@ -97,21 +98,11 @@ export interface Store extends SkillStore {
   takeIn(input: TakeIn): Promise<TakeInResult>;
   /** What bots that are not ours said in a channel in the last hour: this one within `pairMs`, and all since a person last spoke (SPEC I7). */
   foreignTraffic(ref: ConversationRef, personId: string, pairMs: number): Promise<ForeignTraffic>;
+  /** The message, and mail for all other bots, in one transaction (SPEC A3). */
+  broadcast(input: Broadcast): Promise<BroadcastResult>;
   amendMessage(input: AmendMessage): Promise<AmendResult>;
-  /** Sets the stop request on running turns of a conversation and cancels the stopper's waiting mail there (SPEC T5). */
-  requestStop(input: {
-    conversationKey: string;
-    botIds?: readonly string[];
-    by: PersonRef;
-    dedupeKey: string;
-    mayStopOthers: boolean;
-  }): Promise<{
-    readonly sessionIds: readonly string[];
-    readonly cancelled: number;
-    readonly refused: boolean;
-    /** A copy of this stop was dealt with before: there is nothing to say about it. */
-    readonly duplicate?: boolean;
-  }>;
+  /** Stops what runs and waits in a conversation, ends its discussion, and stops what teammates do for it (SPEC T5), in one transaction. */
+  requestStop(input: StopRequest): Promise<StopOutcome>;
   /** Begins the sessions of a conversation anew, except those with an unfinished turn (`busy`); `first` is false for a repeated command. */
   startOver(input: {
     dedupeKey: string;
@@ -193,7 +184,14 @@ export interface Store extends SkillStore {
   commitInput(claim: Claim, input: CommitInput): Promise<void>;
   commitReply(claim: Claim, input: CommitReply): Promise<void>;
   startCall(claim: Claim, call: CallRef): Promise<void>;
-  commitCall(claim: Claim, call: CallRef, result: ToolResult, progress: TurnProgress): Promise<void>;
+  /** The result of a call. `discussion` gives back a bubble the platform did not take, once, with it; throws DiscussionMovedError as commitSend does. */
+  commitCall(
+    claim: Claim,
+    call: CallRef,
+    result: ToolResult,
+    progress: TurnProgress,
+    discussion?: DiscussionMove,
+  ): Promise<void>;
   /**
    * Commits a bubble as the effect of a call. The call's result follows by commitCall when its pieces close. A member's bubble moves its discussion
    * in the same transaction; throws DiscussionMovedError when somebody else moved it first, and then nothing was said.

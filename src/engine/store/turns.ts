@@ -101,8 +101,8 @@ export function createTurnOperations({ query, call }: Database): TurnOperations 
     startCall: async (claim, ref) => {
       await call("parley_start_call", { claim, ...ref });
     },
-    commitCall: async (claim, ref, result, progress) => {
-      await call("parley_commit_call", { claim, ...ref, result, progress });
+    commitCall: async (claim, ref, result, progress, discussion) => {
+      await call("parley_commit_call", { claim, ...ref, result, progress, discussion });
     },
     commitSend: async (claim, ref, delivery, progress, discussion) =>
       entryOf(await call<EntryRow>("parley_commit_send", { claim, ...ref, delivery, progress, discussion })),

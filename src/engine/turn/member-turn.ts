@@ -1,15 +1,18 @@
 /**
  * A member's turn in a Group's discussion (SPEC G3, G12): each bubble is counted in the transaction that says it, and the end of the turn hands over to
- * the next speaker in the transaction that ends it. Decided from the discussion as it was read; when somebody moved it meanwhile, read and decided again.
+ * the next speaker in the transaction that ends it. A turn that tells a teammate's answer there (SPEC A1) is counted too, beside the round. Decided from the discussion as it was read; when somebody moved it meanwhile, read and decided again.
  */
 
 import type { HostCard } from "../card.ts";
+import { channelRowId } from "../conversation.ts";
 import type { Discussion, DiscussionMove } from "../discussion.ts";
+import { afterAnswered, afterAsk, afterTold, afterUntold } from "../group/asked.ts";
 import { afterBubble, afterLostBubble, afterTurn } from "../group/discussion.ts";
 import { continueCard, moveTo, wakeCurrent } from "../group/discussion-mail.ts";
-import { mayBubble } from "../group/group-limits.ts";
+import { mayAsk, mayBubble, mayTell } from "../group/group-limits.ts";
 import { repeated } from "../group/repeated.ts";
 import { codeRanges, namedInText } from "../handles.ts";
+import type { DiscussionAsk } from "../mail.ts";
 import type { Wake } from "../store/store.ts";
 import type { TurnRun } from "./turn-run.ts";
 
@@ -20,7 +23,10 @@ export async function refusalOf(run: TurnRun): Promise<string | undefined> {
 }
 
 function refusal(run: TurnRun, discussion: Discussion): string | undefined {
-  const decision = mayBubble(discussion.state, run.bot.id, run.parts.settings.groups);
+  const { groups } = run.parts.settings;
+  const decision = run.asked
+    ? mayTell(discussion.state, run.asked.key, run.progress.bubbles, groups)
+    : mayBubble(discussion.state, run.bot.id, groups);
   if (decision.open) return undefined;
   run.isSilenced = true;
   return decision.text;
@@ -39,19 +45,50 @@ export async function sayInGroup<Said>(
     if (refused) return { ok: false, text: refused };
     const { roster } = discussion.frame;
     const calls = namedInText(text, codeRanges(text), roster).map((named) => named.botId);
-    const state = afterBubble(discussion.state, run.bot.id, calls, roster);
-    const restartsWait = state.current === run.bot.id;
+    const botId = run.bot.id;
+    const state = run.asked
+      ? afterTold(discussion.state, run.asked.key, botId, calls, roster)
+      : afterBubble(discussion.state, botId, calls, roster);
+    const restartsWait = !run.asked && state.current === botId;
     return { ok: true, said: await say(moveTo(discussion, state, { restartsWait })) };
   });
 }
 
-/** A bubble that the platform did not take uses up nothing. */
-export async function takeBackBubble(run: TurnRun): Promise<void> {
+/** Whether a bubble in this conversation counts in the discussion: it is the place it is held in, or another one of the same native channel. */
+export function countsInGroup(run: TurnRun, conversationKey: string): boolean {
+  const { key, kind } = run.conversation;
+  if (key === conversationKey) return true;
+  const channel = channelRowId(run.conversation);
+  const isRoom = kind === "channel" || kind === "thread";
+  return isRoom && (conversationKey === channel || conversationKey.startsWith(`${channel}:`));
+}
+
+/** A bubble that the platform did not take uses up nothing: given back in the commit that tells the member so, hence once. */
+export async function takeBackBubble(run: TurnRun, commit: (move?: DiscussionMove) => Promise<void>): Promise<void> {
   await repeated(async () => {
     const discussion = await discussionOf(run);
-    if (!discussion || discussion.state.endReason) return;
-    const move = moveTo(discussion, afterLostBubble(discussion.state, run.bot.id));
-    await run.parts.store.stepDiscussion({ move, wake: [], hostCards: [] });
+    if (!discussion || (discussion.state.endReason && !run.asked)) return commit();
+    const { state } = discussion;
+    const botId = run.bot.id;
+    return commit(
+      moveTo(discussion, run.asked ? afterUntold(state, run.asked.key, botId) : afterLostBubble(state, botId)),
+    );
+  });
+}
+
+/** A question to a teammate, with what its discussion keeps for the answer; or why there may be none. Outside a discussion it is only committed. */
+export async function askFromGroup<Asked>(
+  run: TurnRun,
+  key: string,
+  commit: (ask?: DiscussionAsk, move?: DiscussionMove) => Promise<Asked>,
+): Promise<{ readonly ok: true; readonly asked: Asked } | { readonly ok: false; readonly text: string }> {
+  return repeated(async () => {
+    const discussion = await discussionOf(run);
+    if (!discussion) return { ok: true, asked: await commit() };
+    const decision = mayAsk(discussion.state, run.asked?.key, run.parts.settings.groups);
+    if (!decision.open) return { ok: false, text: decision.text };
+    const move = moveTo(discussion, afterAsk(discussion.state, key, run.bot.id));
+    return { ok: true, asked: await commit({ discussionId: discussion.id, key }, move) };
   });
 }
 
@@ -66,6 +103,7 @@ export interface Handover {
 export async function handoverOf(run: TurnRun, outcome: "done" | "failed"): Promise<Handover | undefined> {
   const discussion = await discussionOf(run);
   const botId = run.bot.id;
+  if (discussion && run.asked) return answerOver(discussion, run.asked.key);
   if (!discussion || discussion.state.endReason) return undefined;
   const { current, epoch, apart } = discussion.state;
   if (current !== botId && apart[botId] === undefined) return undefined;
@@ -75,6 +113,12 @@ export async function handoverOf(run: TurnRun, outcome: "done" | "failed"): Prom
   const wake = current === botId ? wakeCurrent(move, run.parts.clock.now()) : [];
   const card = continueCard(move);
   return { move, wake, ...(card ? { card } : {}) };
+}
+
+/** The turn that told an answer hands over to nobody; it only frees what was kept for it. */
+function answerOver(discussion: Discussion, ask: string): Handover | undefined {
+  if (discussion.state.asked[ask] === undefined) return undefined;
+  return { move: moveTo(discussion, afterAnswered(discussion.state, ask)), wake: [] };
 }
 
 /** True when the discussion no longer waits for this member: a person's newer message chose others while its mail was on the way. */
@@ -87,5 +131,6 @@ export async function isPassedBy(run: TurnRun): Promise<boolean> {
 }
 
 async function discussionOf(run: TurnRun): Promise<Discussion | null> {
-  return run.member ? run.parts.store.readDiscussion(run.member.discussionId) : null;
+  const id = run.member?.discussionId ?? run.asked?.discussionId;
+  return id === undefined ? null : run.parts.store.readDiscussion(id);
 }

@@ -7,14 +7,16 @@ import type { Bubble, FileAddress } from "../bubble.ts";
 import { askerOf, audienceOf, conversationKey, peerRef } from "../conversation.ts";
 import { nativeChannelOf, renderHostCard } from "../delivery/render-delivery.ts";
 import { resolveContent } from "../delivery/resolve-files.ts";
+import type { DiscussionMove } from "../discussion.ts";
 import type { FileRef } from "../file-ref.ts";
 import { newId } from "../ids.ts";
-import { MAIL_RANK, type Mail } from "../mail.ts";
+import { type DiscussionAsk, MAIL_RANK, type Mail } from "../mail.ts";
 import type { TurnProgress } from "../session.ts";
 import { findTeammate, nearestTeammates, searchTeammates, type Teammate } from "../state/teammates.ts";
 import type { CommitPeer } from "../store/store.ts";
 import type { PeerMessage, ToolResult } from "../tool.ts";
 import { afterSend, decideSend } from "./gate.ts";
+import { askFromGroup } from "./member-turn.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 /** Characters of one message to a teammate. */
@@ -109,10 +111,9 @@ interface Outgoing {
 async function commit(run: TurnRun, index: number, out: Outgoing): Promise<ToolResult> {
   const { parts, bot, conversation } = run;
   const chain = chainOf(run);
-  const outcome = await parts.store.commitPeer(
-    run.claim,
-    { turnId: run.turn.id, step: run.step, index },
-    {
+  const call = { turnId: run.turn.id, step: run.step, index };
+  const send = (ask?: DiscussionAsk, discussion?: DiscussionMove) =>
+    parts.store.commitPeer(run.claim, call, {
       from: {
         botId: bot.id,
         botName: bot.name,
@@ -123,7 +124,8 @@ async function commit(run: TurnRun, index: number, out: Outgoing): Promise<ToolR
       to: out.to,
       text: parts.deliver.maskDeep(out.text),
       files: out.files,
-      mail: { type: "peer", direction: out.direction, ...chain.mail },
+      mail: { type: "peer", direction: out.direction, ...chain.mail, ...(ask ? { ask } : {}) },
+      ...(discussion ? { discussion } : {}),
       audience: chain.audience,
       hops: chain.hops,
       urgent: out.urgent,
@@ -136,8 +138,10 @@ async function commit(run: TurnRun, index: number, out: Outgoing): Promise<ToolR
         pairWindowMs: PAIR_WINDOW_MS,
         restMs: REST_MS,
       },
-    },
-  );
+    });
+  const asking = await askFromGroup(run, `${call.turnId}:${call.step}:${call.index}`, send);
+  if (!asking.ok) return asking;
+  const outcome = asking.asked;
   parts.metrics.count("parley_peer_messages_total", {
     outcome: outcome.status === "refused" ? outcome.reason : outcome.status,
   });
@@ -154,6 +158,7 @@ function chainOf(run: TurnRun) {
   const peers = run.mail.flatMap(({ body }) => (body.type === "peer" ? [body] : []));
   const last = peers.at(-1);
   const isPeer = run.conversation.kind === "peer";
+  const ask = isPeer ? last?.ask : undefined;
   const { nativeReplyTo } = run.turn.route;
   return {
     hops: Math.max(0, ...run.mail.map((mail) => mail.hops)) + 1,
@@ -162,6 +167,7 @@ function chainOf(run: TurnRun) {
       root: (isPeer ? last?.root : undefined) ?? run.session.id,
       serves: last?.serves ?? run.turn.authority,
       ...(nativeReplyTo ? { nativeReplyTo } : {}),
+      ...(ask ? { ask } : {}),
     },
   };
 }
@@ -179,12 +185,14 @@ function placeWith(run: TurnRun, target: Teammate): CommitPeer["to"] {
 async function refusedOutcome(
   run: TurnRun,
   target: Teammate,
-  reason: "hops" | "pair" | "full" | "gone",
+  reason: "hops" | "pair" | "full" | "gone" | "stopped",
   root: string,
 ): Promise<ToolResult> {
   switch (reason) {
     case "gone":
       return refused(`${target.name} is no longer here.`);
+    case "stopped":
+      return refused("a person has stopped this work. End your turn now.");
     case "full":
       return refused(`${target.name} has too many messages from you waiting. Try again after it has answered some.`);
     case "hops":

@@ -3,11 +3,13 @@
  * neighbours run together. After a crash only calls without a result run, and one that cannot be repeated safely says so.
  */
 
+import type { DiscussionMove } from "../discussion.ts";
 import { isTooDeep, MAX_NESTING } from "../model/deep-arguments.ts";
 import type { ModelCall } from "../model-message.ts";
 import type { TurnProgress } from "../session.ts";
 import type { StoredCall } from "../store/store.ts";
 import type { Tool, ToolResult } from "../tool.ts";
+import { takeBackBubble } from "./member-turn.ts";
 import { afterToolCall } from "./nudges.ts";
 import { awaitReceipt, createToolContext } from "./tool-context.ts";
 import { SPEAKING_TOOLS } from "./tool-set.ts";
@@ -40,7 +42,7 @@ function nextGroup(calls: readonly StoredCall[], at: number, tools: ReadonlyMap<
 /** The result, or undefined when there is one already or the turn was cancelled before it began. */
 async function runCall(run: TurnRun, stored: StoredCall, tool: Tool | undefined): Promise<ToolResult | undefined> {
   if (stored.state === "done") return undefined;
-  if (stored.entryId) return awaitReceipt(run, stored.entryId);
+  if (stored.entryId) return awaitReceipt(run, stored.index, stored.entryId);
   const { call } = stored;
   if (!tool) {
     const names = toolsOf(run).map((item) => item.name);
@@ -81,7 +83,8 @@ async function execute(run: TurnRun, stored: StoredCall, tool: Tool, input: unkn
   const limit = tool.timeoutMs ?? run.parts.settings.limits.toolMs;
   const over = new AbortController();
   const late = new AbortController();
-  const signal = AbortSignal.any([run.control.cancel, late.signal]);
+  const cancelled = AbortSignal.any([run.control.cancel]);
+  const signal = AbortSignal.any([cancelled, late.signal]);
   const timeout = run.parts.clock.delay(limit, over.signal).then((): ToolResult => {
     late.abort();
     const text = `${tool.name} took longer than its limit of ${Math.round(limit / 1000)} s and was cut off.`;
@@ -90,8 +93,9 @@ async function execute(run: TurnRun, stored: StoredCall, tool: Tool, input: unkn
   const interrupted = { ok: false, text: `${tool.name} was interrupted because the turn was stopped.` };
   const stopped = new Promise<ToolResult | undefined>((resolve) => {
     const stop = () => resolve(run.control.why() === "stop" ? interrupted : undefined);
-    if (run.control.cancel.aborted) stop();
-    else run.control.cancel.addEventListener("abort", stop, { once: true, signal: over.signal });
+    // A signal of its own: many calls at once would look like a leak on the turn's.
+    if (cancelled.aborted) stop();
+    else cancelled.addEventListener("abort", stop, { once: true, signal: over.signal });
   });
   try {
     const work = tool.execute(input, createToolContext(run, stored.index, signal));
@@ -106,7 +110,10 @@ async function commit(run: TurnRun, stored: StoredCall, result: ToolResult): Pro
   const progress = progressAfter(run.progress, stored.call.name);
   const masked: ToolResult = { ...result, text: run.parts.mask(result.text) };
   const ref = { turnId: run.turn.id, step: run.step, index: stored.index };
-  await run.parts.store.commitCall(run.claim, ref, masked, progress);
+  const write = (move?: DiscussionMove) => run.parts.store.commitCall(run.claim, ref, masked, progress, move);
+  if (run.lostCalls.includes(stored.index)) await takeBackBubble(run, write);
+  else await write();
+  run.lostCalls = run.lostCalls.filter((index) => index !== stored.index);
   run.progress = progress;
   run.calls = run.calls.map((item) =>
     item.index === stored.index ? { ...item, state: "done", result: masked } : item,

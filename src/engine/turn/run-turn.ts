@@ -21,6 +21,7 @@ import { authorityOf, firstBatch } from "./take-mail.ts";
 import { entriesOf, messageOf, newestPersonCount, routeAfter, unseenFor } from "./turn-input.ts";
 import {
   applyNodes,
+  askOf,
   type MemberTurn,
   memberTurnOf,
   newProgress,
@@ -176,6 +177,7 @@ function baseRun(
     session: view.session,
     kind: kindOf(view, member),
     member,
+    asked: askOf(view.conversation, mail),
     directory: view.directory,
     skills: view.skills,
     messages: [],
@@ -184,6 +186,7 @@ function baseRun(
     step: turn.step,
     calls: [],
     progress: turn.progress,
+    lostCalls: [],
     openSends: [],
   };
 }

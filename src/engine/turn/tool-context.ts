@@ -13,7 +13,7 @@ import type { ToolContext, ToolResult } from "../tool.ts";
 import { isAddress } from "../transcript.ts";
 import { afterSend, decideSend } from "./gate.ts";
 import { handOff } from "./hand-off.ts";
-import { refusalOf, sayInGroup, takeBackBubble } from "./member-turn.ts";
+import { countsInGroup, refusalOf, sayInGroup } from "./member-turn.ts";
 import { answerTeammate, listTeammates, sendToTeammate } from "./peer-messages.ts";
 import { createAgent, updateAgent } from "./runtime-bots.ts";
 import { findSkills, readSkill } from "./skill-calls.ts";
@@ -70,13 +70,13 @@ async function send(run: TurnRun, index: number, bubble: Bubble, signal: AbortSi
   const call = { turnId: run.turn.id, step: run.step, index };
   const { delivery } = prepared;
   const commit = (move?: DiscussionMove) => parts.store.commitSend(run.claim, call, delivery, progress, move);
-  const isHere = delivery.conversationKey === run.conversation.key;
-  const outcome = isHere ? await sayInGroup(run, delivery.text, commit) : { ok: true as const, said: await commit() };
+  const counts = countsInGroup(run, delivery.conversationKey);
+  const outcome = counts ? await sayInGroup(run, delivery.text, commit) : { ok: true as const, said: await commit() };
   if (!outcome.ok) return refuse(run, outcome.text);
   run.progress = progress;
   parts.metrics.count("parley_bubbles_total", { type: bubble.type, outcome: "committed" });
   parts.outbox.nudge(delivery.nativeChannel);
-  return awaitReceipt(run, outcome.said.id, before);
+  return awaitReceipt(run, index, outcome.said.id, before);
 }
 
 function refuse(run: TurnRun, text: string): ToolResult {
@@ -85,13 +85,18 @@ function refuse(run: TurnRun, text: string): ToolResult {
 }
 
 /** What became of a committed bubble, as text for the model (SPEC M7). `before` = the counters before it was said, where they are known. */
-export async function awaitReceipt(run: TurnRun, entryId: string, before?: TurnProgress): Promise<ToolResult> {
+export async function awaitReceipt(
+  run: TurnRun,
+  index: number,
+  entryId: string,
+  before?: TurnProgress,
+): Promise<ToolResult> {
   const { outbox, settings } = run.parts;
   outbox.nudge(nativeChannelOf(placeOf(run)));
   const fresh = before !== undefined;
   const state = await outbox.waitClosed(entryId, settings.limits.receiptWaitMs, run.control.cancel, fresh);
   if (!state || state.open > 0) run.openSends.push(entryId);
-  else if (state.failed) await takeBackBubble(run);
+  else if (state.failed && countsInGroup(run, state.conversationKey)) run.lostCalls = [...run.lostCalls, index];
   return receiptText(state, run, before);
 }
 

@@ -11,7 +11,7 @@ import type { DeliverParts } from "../delivery/deliver-bubble.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import type { AdapterLookup } from "../delivery/render-delivery.ts";
 import type { Log, Metrics } from "../log.ts";
-import type { Mail } from "../mail.ts";
+import type { DiscussionAsk, Mail } from "../mail.ts";
 import type { Model } from "../model/model.ts";
 import type { ModelMessage } from "../model-message.ts";
 import type { RunQueue } from "../queue/run-queue.ts";
@@ -73,6 +73,12 @@ export function memberTurnOf(mail: readonly Mail[]): MemberTurn | undefined {
   return newest && { discussionId: newest.discussionId, epoch: newest.epoch, named: newest.named };
 }
 
+/** The question of a discussion whose answer this mail brings to the one that asked, if any (SPEC A1). */
+export function askOf(conversation: Conversation, mail: readonly Mail[]): DiscussionAsk | undefined {
+  if (conversation.kind === "peer" || memberTurnOf(mail)) return undefined;
+  return mail.flatMap(({ body }) => (body.type === "peer" && body.ask ? [body.ask] : [])).at(-1);
+}
+
 /** A turn in memory. */
 export interface TurnRun {
   readonly parts: TurnParts;
@@ -85,6 +91,8 @@ export interface TurnRun {
   readonly kind: TurnKind;
   /** Set in a member's turn; moves with mail that joins. */
   member: MemberTurn | undefined;
+  /** Set in a turn that tells a teammate's answer in the discussion it was asked from. */
+  readonly asked: DiscussionAsk | undefined;
   /** The discussion lets this member say nothing more, so it owes nothing more. */
   isSilenced?: boolean;
   /** The directory of teammates, the same for the whole cycle (SPEC X4). */
@@ -104,6 +112,8 @@ export interface TurnRun {
   steeredStep?: number;
   /** Told of mail that joined the turn. */
   onJoined?: (mail: readonly Mail[]) => void;
+  /** Calls of this step whose bubble the platform did not take; given back with their results. */
+  lostCalls: number[];
   /** Bubbles whose pieces were still on their way when their call returned. */
   openSends: string[];
 }

@@ -96,3 +96,38 @@ test("it is sent again only when the platform says that it is not there", async 
   expect(delivered).toEqual(["p1"]);
   expect(closes.at(-1)).toEqual({ to: "sent", receipt: { nativeId: "new" } });
 });
+
+test("however often it is nudged, a channel whose piece is due later waits with one timer", async () => {
+  const waits: number[] = [];
+  const clock = {
+    now: () => Date.now(),
+    delay: (ms: number, signal?: AbortSignal) => {
+      waits.push(ms);
+      return new Promise<void>((resolve) => {
+        signal?.addEventListener("abort", () => {
+          waits.splice(waits.indexOf(ms), 1);
+          resolve();
+        });
+      });
+    },
+  };
+  let looks = 0;
+  const store = {
+    claimSender: async () => ({ nativeChannel: CHANNEL, owner: "me", fence: 1, takenOver: false }),
+    releaseSender: async () => undefined,
+    nextPiece: async () => {
+      looks += 1;
+      const piece = { id: "p1", entryId: "e1", platform: "slack", state: "due", attempts: 1 };
+      return { piece: piece as unknown as OutboxPiece, lookUp: false, dueInMs: 77_777 };
+    },
+  } as unknown as Store;
+  const metrics = { count: () => undefined, observe: () => undefined };
+  const parts = { store, adapters: () => undefined, owner: "me", clock, log: silentLog, metrics };
+  const outbox = createOutbox({ ...parts, onClosed: () => undefined });
+  for (let nudged = 1; nudged <= 15; nudged += 1) {
+    outbox.nudge(CHANNEL);
+    await expect.poll(() => looks, { interval: 1 }).toBe(nudged);
+    await expect.poll(() => waits.filter((ms) => ms > 1000).length, { interval: 1 }).toBe(1);
+  }
+  await outbox.stop(0);
+});

@@ -203,7 +203,7 @@ describe("whatever the members do", () => {
           if (tries > 0 && !fails) expect(first?.bubbles).toBeGreaterThan(0);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 1000 },
     );
   });
 
@@ -218,7 +218,7 @@ describe("whatever the members do", () => {
             expect(turns.filter((one) => one.botId === turn.botId)).toHaveLength(1);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 1000 },
     );
   });
 });

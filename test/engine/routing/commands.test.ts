@@ -33,6 +33,24 @@ describe("for every bot of the conversation", () => {
   });
 });
 
+describe("a broadcast", () => {
+  test.each<[string, string | undefined]>([
+    ["!broadcast Freeze on Friday!\nSay so.", "Freeze on Friday!\nSay so."],
+    ["!Broadcast  hello", "hello"],
+    ["！broadcast hello", "hello"],
+    ["!broadcast", ""],
+    ["!broadcasting live", undefined],
+    ["please !broadcast this", undefined],
+    ["broadcast this", undefined],
+  ])("%j says %j to all", (text, said) => {
+    expect(read(text)).toEqual(said === undefined ? undefined : { command: "broadcast", text: said });
+  });
+
+  test("may name the bot that hears it", () => {
+    expect(read(`${ADA} !broadcast hello`)).toEqual({ command: "broadcast", text: "hello", botId: "ada" });
+  });
+});
+
 describe("for one bot", () => {
   test.each<[string, Command, string]>([
     [`${ADA} stop`, "stop", "ada"],

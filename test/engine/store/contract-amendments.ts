@@ -117,6 +117,7 @@ export function testAmendments(world: () => StoreWorld): void {
     const stop = { conversationKey: place.key, by: place.ann, dedupeKey: unique("stop"), mayStopOthers: false };
     expect(await place.store.requestStop(stop)).toEqual({
       sessionIds: [claim.sessionId],
+      peerSessionIds: [],
       cancelled: 1,
       refused: false,
     });
@@ -132,6 +133,7 @@ export function testAmendments(world: () => StoreWorld): void {
     const stop = { conversationKey: place.key, by: place.bob };
     expect(await place.store.requestStop({ ...stop, dedupeKey: unique("s"), mayStopOthers: false })).toEqual({
       sessionIds: [],
+      peerSessionIds: [],
       cancelled: 0,
       refused: true,
     });
@@ -148,6 +150,7 @@ export function testAmendments(world: () => StoreWorld): void {
     const stop = { conversationKey: place.key, by: place.ann, dedupeKey: unique("s"), mayStopOthers: true };
     expect(await place.store.requestStop({ ...stop, botIds: ["somebody-else"] })).toEqual({
       sessionIds: [],
+      peerSessionIds: [],
       cancelled: 0,
       refused: false,
     });

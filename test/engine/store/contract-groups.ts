@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { channelRowId } from "../../../src/engine/conversation.ts";
 import type { DiscussionMove } from "../../../src/engine/discussion.ts";
 import { DiscussionMovedError } from "../../../src/engine/errors.ts";
-import { afterBubble, afterTurn, beginDiscussion } from "../../../src/engine/group/discussion.ts";
+import { afterAsk, afterTold } from "../../../src/engine/group/asked.ts";
+import { afterBubble, afterLostBubble, afterTurn, beginDiscussion } from "../../../src/engine/group/discussion.ts";
 import { moveTo, wakeCurrent } from "../../../src/engine/group/discussion-mail.ts";
 import type { Store, TakeInResult } from "../../../src/engine/store/store.ts";
 import { newPlace, noProgress, type TestPlace, unique } from "./store-place.ts";
@@ -87,6 +88,46 @@ export function testGroups(world: () => StoreWorld): void {
     await send(await stored(place.store, move.id));
     await send(discussion);
     expect(await stored(place.store, move.id)).toMatchObject({ state: { total: 2 } });
+  });
+
+  test("a bubble the platform did not take is given back with the result that says so, once", async () => {
+    const place = await newPlace(world().store);
+    const { claim, turnId } = await place.reply();
+    const { move } = await begin(place);
+    const before = await stored(place.store, move.id);
+    const call = { turnId, step: 1, index: 0 };
+    const said = moveTo(before, afterBubble(before.state, place.bot.id, [], before.frame.roster));
+    await place.store.commitSend(claim, call, place.delivery(), noProgress, said);
+    const lost = { ok: false, text: "refused" };
+    const giveBack = async () => {
+      const now = await stored(place.store, move.id);
+      const back = moveTo(now, afterLostBubble(now.state, place.bot.id));
+      await place.store.commitCall(claim, call, lost, noProgress, back);
+    };
+    const stale = moveTo(before, afterLostBubble(before.state, place.bot.id));
+    await expect(place.store.commitCall(claim, call, lost, noProgress, stale)).rejects.toBeInstanceOf(
+      DiscussionMovedError,
+    );
+    expect(await stored(place.store, move.id)).toMatchObject({ state: { total: 1 } });
+    await giveBack();
+    // As after a crash between this commit and the next step.
+    await giveBack();
+    expect(await stored(place.store, move.id)).toMatchObject({ revision: 3, state: { total: 0, heard: [] } });
+  });
+
+  test("a discussion that has ended still counts answers, and never changes how it ended", async () => {
+    const place = await newPlace(world().store);
+    const { move } = await begin(place);
+    const step = async (change: (state: DiscussionMove["state"]) => DiscussionMove["state"]) => {
+      const now = await stored(place.store, move.id);
+      await place.store.stepDiscussion({ move: moveTo(now, change(now.state)), wake: [], hostCards: [] });
+    };
+    await step((state) =>
+      afterTurn(afterAsk(state, "k", place.bot.id), place.bot.id, "done", LIMITS, newMove(place).frame.roster),
+    );
+    await step((state) => afterTold(state, "k", place.bot.id, [], []));
+    expect(await stored(place.store, move.id)).toMatchObject({ state: { endReason: "passed", total: 1, asked: {} } });
+    await expect(step((state) => ({ ...state, endReason: "stopped" }))).rejects.toBeInstanceOf(DiscussionMovedError);
   });
 
   test("the end of a turn moves the discussion and wakes the next speaker, or neither", async () => {

@@ -173,24 +173,38 @@ export function testPeers(world: () => StoreWorld): void {
       await team.place.finish(claim, turnId);
     });
 
-    test("a stop in the asking conversation reaches what teammates do for it", async () => {
+    test("a stop in the asking conversation reaches what teammates do for it, and its turn asks nobody any more", async () => {
       const team = await newTeam(world());
       const { store } = team.place;
       const working = await receive(team, await send(team, 0));
       await send(team, 1);
-      const outcome = await store.requestStop({
-        conversationKey: team.place.key,
-        by: team.place.ann,
-        dedupeKey: unique("stop"),
-        mayStopOthers: false,
-      });
-      expect(outcome.sessionIds).toEqual([team.sessionId, working.claim.sessionId]);
-      expect(outcome.cancelled).toBe(1);
-      expect(await store.renew(working.claim, 15_000)).toMatchObject({ stopRequested: true });
+      const stop = { conversationKey: team.place.key, by: team.place.ann, mayStopOthers: false };
       const other = { ...team.place.bob, id: `${team.place.bob.id}x` };
-      const foreign = { conversationKey: team.place.key, by: other, dedupeKey: unique("stop"), mayStopOthers: false };
-      await send(team, 2);
-      expect((await store.requestStop(foreign)).cancelled).toBe(0);
+      const foreign = await store.requestStop({ ...stop, by: other, dedupeKey: unique("stop") });
+      expect(foreign).toMatchObject({ refused: true, cancelled: 0, peerSessionIds: [] });
+      expect(await store.requestStop({ ...stop, dedupeKey: unique("stop") })).toMatchObject({
+        sessionIds: [team.sessionId],
+        peerSessionIds: [working.claim.sessionId],
+        cancelled: 1,
+      });
+      expect(await store.renew(working.claim, 15_000)).toMatchObject({ stopRequested: true });
+      expect(await send(team, 2)).toEqual({ status: "refused", reason: "stopped" });
+    });
+
+    test("however much one stop ends, it is said once", async () => {
+      const team = await newTeam(world());
+      const { store, key } = team.place;
+      const said = (at: string) => ({ ...team.place.delivery(), kind: "host-card" as const, text: at });
+      await store.requestStop({
+        conversationKey: key,
+        by: team.place.ann,
+        mayStopOthers: false,
+        dedupeKey: unique("s"),
+      });
+      const end = { status: "done" as const, outcome: "stopped" as const, nodes: [], progress: noProgress };
+      await store.finishTurn(team.claim, { ...end, turnId: team.turnId, hostCards: [said("one"), said("two")] });
+      const entries = await store.readEntries({ conversationKey: key, limit: 20 });
+      expect(entries.filter((entry) => entry.kind === "host-card").map((entry) => entry.text)).toEqual(["one"]);
     });
 
     test("mail for a bot that is gone is reported to the session that asked, once", async () => {

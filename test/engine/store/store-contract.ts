@@ -1,6 +1,7 @@
 /** The suite every store passes, section by section. A world is opened once per section group and shared by its tests. */
 import { afterAll, beforeAll, describe } from "vitest";
 import { testAmendments } from "./contract-amendments.ts";
+import { testBroadcast } from "./contract-broadcast.ts";
 import { testCards } from "./contract-cards.ts";
 import { testClaims } from "./contract-claims.ts";
 import { testConfiguration } from "./contract-configuration.ts";
@@ -36,6 +37,7 @@ export function testStore(name: string, open: () => Promise<StoreWorld>): void {
     testClaims(current);
     testOrder(current);
     testPeers(current);
+    testBroadcast(current);
     testTurns(current);
     testSends(current);
     testSkills(current);

@@ -71,6 +71,7 @@ export function fakeTurn(tools: readonly Tool[], calls: readonly Omit<StoredCall
     kind: "main",
     step: 1,
     progress: newProgress(1),
+    lostCalls: [],
     openSends: [],
     calls: calls.map((call, index) => ({ ...call, index })),
   } as unknown as TurnRun;
