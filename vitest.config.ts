@@ -13,6 +13,9 @@ export default defineConfig({
           // Real processes, databases and browsers: on a busy machine they may take their time, only never forever.
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          // A build machine that falters for a moment must not look like a fault. What needed its second try is printed as "retry x1"
+          // and is looked into; elsewhere there is none.
+          retry: process.env.CI ? 1 : 0,
           name: "system",
           include: ["test/**/*.system.test.ts"],
           maxWorkers: 2,

@@ -176,9 +176,11 @@ test(
     // Told once: nothing in the list has changed since.
     expect(newest(world, "ada").lastUserText).not.toContain("The list of skills");
 
+    const readings = () => world.logs.filter((line) => line.includes('"msg":"skills read"')).length;
+    const before = readings();
     git.commit("desk", deskPackage("Ask for the receipt first."));
     expect((await parley(world.folder, "plugin", "update")).out).toMatch(/^front-desk: updated\./);
-    await knows(world, 2);
+    await world.until(() => readings() > before, "the folders to be read again", 20_000);
     expect(await answerTo(world, "Alice", "and now?")).toContain("Ask for the receipt first.");
 
     expect((await parley(world.folder, "plugin", "remove", "front-desk")).code).toBe(0);
