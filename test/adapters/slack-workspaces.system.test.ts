@@ -1,6 +1,7 @@
 /** One bot in several workspaces: "Add to Slack" from the browser's side, tokens kept apart, one removal that ends one installation. */
 
 import { expect, test } from "vitest";
+import { createSlackAdapter } from "../../src/adapters/slack/index.ts";
 import type { AdapterRoute, MessageEvent } from "../../src/engine/index.ts";
 import { conversationKey } from "../../src/engine/index.ts";
 import type { App } from "../emulators/slack/index.ts";
@@ -204,4 +205,33 @@ scene("a payload of a workspace the bot is not installed in is given to nobody",
   await waitUntil(() => w.metrics.includes("parley_slack_unknown_workspace_total"), "a count");
   await w.slack.settle(100);
   expect(w.received).toEqual([]);
+});
+
+scene("a workspace that one process was added to is served by another that runs beside it", async (w) => {
+  const { appToken, clientId, clientSecret } = w.ada;
+  await startWith(w);
+  const other = createSlackAdapter({ apiUrl: w.slack.apiUrl });
+  const account = { botId: "ada", name: "Ada", role: "Tester", intake: false };
+  await other.start({ ...account, settings: { appToken, clientId, clientSecret } }, w.context);
+  try {
+    const { team, app } = await add(w, "Beta");
+    const gina = w.slack.addPerson("Gina", { team });
+    const channel = w.slack.addChannel("beta", [app, gina], { team });
+    const place = w.placeIn({ kind: "channel", channelId: channel.id }, app);
+    const say = () =>
+      deliver({ ...w, adapter: other }, bubble("e1", { type: "text", content: "from beside", images: [] }), place);
+    // What is to be sent waits for the look at what was added, and is tried again as the outbox does.
+    await expect(say()).rejects.toMatchObject({ problem: "wait" });
+    await waitUntil(
+      async () =>
+        await say().then(
+          () => true,
+          () => false,
+        ),
+      "the other one to speak",
+    );
+    expect(w.slack.posts(channel).map((post) => post.text)).toEqual(["from beside"]);
+  } finally {
+    await other.stop();
+  }
 });

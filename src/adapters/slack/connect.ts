@@ -9,13 +9,13 @@ import { SecretValue } from "../../engine/index.ts";
 import { type Fields, toFields } from "../shared/fields.ts";
 import type { Looks } from "../shared/looks.ts";
 import { handleInteraction } from "./actions.ts";
+import { AddedWorkspaces } from "./added-workspaces.ts";
 import type { SlackAccountSettings, SlackBot } from "./bot.ts";
 import { type CatchUp, type CatchUpOptions, createCatchUp, DEFAULT_CATCH_UP } from "./catch-up.ts";
 import { createEvents, type Events } from "./events.ts";
 import type { HttpBot } from "./http.ts";
 import type { IsOurs } from "./inbound-kind.ts";
-import { forgetInstalled, keepInstalled, readInstalled } from "./installed.ts";
-import type { InstallableBot, InstalledWorkspace } from "./oauth.ts";
+import type { InstallableBot } from "./oauth.ts";
 import { type Acknowledge, createIntake, type Intake } from "./receiver.ts";
 import { appTokenRemedy, NO_ANSWER, notInstalled, STANDING_BY } from "./remedies.ts";
 import { signIn } from "./sign-in.ts";
@@ -52,6 +52,8 @@ export interface SlackConnection {
   fail(installationId: string, remedy: string): void;
   /** A call succeeded: credentials that had failed work again. */
   worked(installationId: string): void;
+  /** Something is about a workspace nobody here knows: looks whether another process added it. True when it has begun to look just now. */
+  lookForNew(): boolean;
 }
 
 const START_WAIT_MS = 15_000;
@@ -82,6 +84,7 @@ class Connection implements SlackConnection {
   readonly #stopping = new AbortController();
   readonly #settled = new AbortController();
   readonly #workspaces: Workspaces;
+  readonly #added: AddedWorkspaces;
   readonly #intake: Intake;
   /** By installation. */
   readonly #served = new Map<string, Served>();
@@ -96,13 +99,18 @@ class Connection implements SlackConnection {
     this.#parts = parts;
     this.#listens = parts.account.intake !== false;
     this.#log = parts.context.log.child({ bot: parts.account.botId, platform: "slack" });
+    const signInWith = (token: SecretValue) => signIn({ ...parts, log: this.#log }, token);
     this.#workspaces = new Workspaces({
-      signIn: (token) => signIn({ ...parts, log: this.#log }, token),
+      signIn: signInWith,
       clock: parts.context.clock,
       log: this.#log,
       stopping: this.#stopping.signal,
       onSignedIn: (bot) => this.#serve(bot),
       onChange: () => this.#changed(),
+    });
+    this.#added = new AddedWorkspaces({
+      ...{ account: parts.account, context: parts.context, log: this.#log },
+      ...{ signIn: signInWith, workspaces: this.#workspaces, stopping: this.#stopping.signal },
     });
     const handlers = {
       onEvent: (body: Fields, retryNum: number) => this.#onEvent(body, retryNum),
@@ -154,8 +162,8 @@ class Connection implements SlackConnection {
     const { clientId, clientSecret } = settings;
     if (clientId === undefined || clientSecret === undefined) return undefined;
     const { botId, name } = account;
-    const install = (workspace: InstalledWorkspace) => this.#install(workspace);
-    return { botId, name, clientId, clientSecret, apiUrl, context, log: this.#log, install };
+    const { install } = this.#added;
+    return { botId, name, clientId, clientSecret, apiUrl, context, log: this.#log, install: install.bind(this.#added) };
   }
 
   fail(installationId: string, remedy: string): void {
@@ -166,28 +174,17 @@ class Connection implements SlackConnection {
     this.#workspaces.worked(installationId);
   }
 
-  /** Begins to sign in everywhere; what takes long goes on in the background. */
-  async #signIn(): Promise<void> {
-    const { settings, account, context } = this.#parts;
-    if (settings.botToken !== undefined) void this.#workspaces.add(SETTINGS_KEY, new SecretValue(settings.botToken));
-    if (settings.clientId === undefined) return;
-    const added = await readInstalled(context, account.botId, this.#log, this.#stopping.signal);
-    for (const { workspaceKey, token } of added) void this.#workspaces.add(workspaceKey, token);
-    if (settings.botToken === undefined && added.length === 0) this.#settled.abort();
+  lookForNew(): boolean {
+    return this.#parts.settings.clientId !== undefined && this.#added.lookForNew();
   }
 
-  async #install(workspace: InstalledWorkspace): Promise<string | undefined> {
-    const { context, account } = this.#parts;
-    try {
-      await signIn({ ...this.#parts, log: this.#log }, workspace.token);
-      await keepInstalled(context, account.botId, workspace);
-    } catch (error) {
-      this.#log.error({ error: error instanceof Error ? error.name : "" }, "a slack installation could not be kept");
-      return `The installation could not be kept. Begin again at /slack/${account.botId}/install.`;
-    }
-    await this.#workspaces.add(workspace.workspaceKey, workspace.token);
-    this.#log.info({ workspace: workspace.workspaceKey }, "slack workspace added");
-    return undefined;
+  /** Begins to sign in everywhere; what takes long goes on in the background. */
+  async #signIn(): Promise<void> {
+    const { settings } = this.#parts;
+    if (settings.botToken !== undefined) void this.#workspaces.add(SETTINGS_KEY, new SecretValue(settings.botToken));
+    if (settings.clientId === undefined) return;
+    const added = await this.#added.signIn();
+    if (settings.botToken === undefined && added === 0) this.#settled.abort();
   }
 
   /** Everything that runs for a workspace; a new sign-in to the same one takes over. */
@@ -275,8 +272,9 @@ class Connection implements SlackConnection {
     const bot = this.#workspaces.of(body);
     const served = bot && this.#served.get(bot.self.installationId);
     if (served) return served.events.take(toFields(body.event), retryNum, served.catchUp);
-    // A workspace that is still being signed in to gets the event again; one that is not ours never will.
-    if (this.#workspaces.state().pending > 0) throw new Error("This workspace is not signed in to yet.");
+    // A workspace that is still being signed in to gets the event again, one that another process has added too; one that is not ours never will.
+    if (this.lookForNew() || this.#workspaces.state().pending > 0)
+      throw new Error("This workspace is not signed in to yet.");
     this.#parts.context.metrics.count("parley_slack_unknown_workspace_total");
   }
 
@@ -294,6 +292,6 @@ class Connection implements SlackConnection {
     const key = this.#workspaces.keyOf(bot.self.installationId);
     this.#workspaces.fail(bot.self.installationId, remedy);
     if (key === undefined || key === SETTINGS_KEY) return;
-    void forgetInstalled(this.#parts.context, this.#parts.account.botId, key, this.#log);
+    this.#added.forget(key);
   }
 }

@@ -169,7 +169,8 @@ class SlackAdapter {
     const bot = this.#bots.get(installationId);
     if (bot) return bot;
     const isComing = (one: BotHealth) => one.state === "starting" || one.state === "reconnecting";
-    const pending = this.#arriving > 0 || this.health().some(isComing);
+    const looks = [...this.#connections.values()].map((connection) => connection.lookForNew());
+    const pending = this.#arriving > 0 || looks.includes(true) || this.health().some(isComing);
     throw pending
       ? new DeliveryError("wait", "The bot is still connecting to Slack.", { waitMs: 1000 })
       : new DeliveryError("bot", "This bot is not connected to Slack. Its health says what is missing.");

@@ -83,6 +83,11 @@ export class Workspaces {
     return [...this.#sources.values()].flatMap((source) => source.bot ?? []);
   }
 
+  /** True for a key that is signed in to, or being tried; one whose token is refused may have been added anew elsewhere. */
+  knows(key: string): boolean {
+    return this.#sources.get(key)?.refused === false;
+  }
+
   /** The key under which a workspace was added. */
   keyOf(installationId: string): string | undefined {
     return this.#ofInstallation(installationId)?.key;
