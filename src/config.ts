@@ -83,8 +83,10 @@ export function secretsOf(config: Config): readonly string[] {
     ...Object.values(config.providerKeys),
   ];
   const servers = Object.values(config.mcp.servers).flatMap((server) => [
-    ...Object.values(server.env ?? {}),
-    ...Object.values(server.headers ?? {}),
+    ...[server, ...Object.values(server.accounts ?? {})].flatMap(({ env, headers }) => [
+      ...Object.values(env ?? {}),
+      ...Object.values(headers ?? {}),
+    ]),
   ]);
   const addresses = [config.storage.databaseUrl, config.storage.redisUrl].flatMap((url) => [url, passwordIn(url)]);
   const vault = config.storage.vaultKey.split(/[\s,]+/);
@@ -189,10 +191,6 @@ function warningsOf(settings: FileSettings, storage: StorageConfig): Warning[] {
     [
       storage.redisUrl !== "" && storage.databaseUrl === "",
       "REDIS_URL is set but not used: several processes need DATABASE_URL too. This one works alone on its embedded database.",
-    ],
-    [
-      Object.keys(settings.mcp.servers).length > 0,
-      "mcp.servers is set but not used: this version does not connect to MCP servers.",
     ],
     [settings.plugins.length > 0, "plugins is set but not used: this version does not load plugins."],
   ] as const;

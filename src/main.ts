@@ -29,9 +29,10 @@ import {
 } from "./engine/index.ts";
 import { createLog } from "./log.ts";
 import { type Accounts, createAccounts } from "./main-accounts.ts";
+import { createMainConnectors } from "./main-connectors.ts";
 import { startWebServer, type WebServer } from "./main-web.ts";
 import { createMetrics, type ServedMetrics } from "./metrics.ts";
-import { tools } from "./tools/index.ts";
+import { type ConnectorSet, tools } from "./tools/index.ts";
 
 const DRAIN_MS = 5000;
 const STOP_LIMIT_MS = 9500;
@@ -98,11 +99,18 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     const queue = await openQueue(config, opened.store, { clock, log });
     let accounts: Accounts | undefined;
     const onBotChanged = (bot: Bot) => void accounts?.attach(bot);
-    const engine = await assemble(config, opened.store, { clock, log, metrics, queue, onBotChanged });
+    const state: WebState = { settled: false };
+    const { engine, connectors } = await assemble(config, opened.store, state, {
+      clock,
+      log,
+      metrics,
+      queue,
+      onBotChanged,
+    });
     accounts = createAccounts(config, engine, log);
     vaultMask = engine.mask;
-    const state = { settled: false };
-    const web = await listen(config, engine, opened.store, state, { log, metrics });
+    const web = await listen(config, { engine, connectors, store: opened.store, state }, { log, metrics });
+    state.port = web.port;
     metrics.watchBots(() =>
       engine.health().map(({ botId, platform, state }) => ({ botId, platform, connected: state === "connected" })),
     );
@@ -110,13 +118,19 @@ export async function start(options: StartOptions = {}): Promise<Running> {
       config.bots.map(({ id, name, role, model, lanes }) => ({ id, name, role, model, lanes })),
     );
     await engine.run();
+    // In the background: no bot waits for a server (SPEC P2). A gateway runs no turns and needs none.
+    if (config.role !== "gateway") void connectors.connections.start();
     const connecting = accounts.connect(bots).then(() => {
       state.settled = true;
     });
     const url = `http://${config.web.host}:${web.port}`;
     const { role, origin } = config;
     log.info({ url, role, database: opened.kind, bots: bots.map((bot) => bot.id), origin }, "ready");
-    return { port: web.port, url, stop: () => stopAll({ engine, web, close: opened.close, connecting, log }) };
+    return {
+      port: web.port,
+      url,
+      stop: () => stopAll({ engine, connectors, web, close: opened.close, connecting, log }),
+    };
   } catch (error) {
     await opened.close();
     throw error;
@@ -133,7 +147,18 @@ interface Services {
 
 type Store = Awaited<ReturnType<typeof openStore>>["store"];
 
-async function assemble(config: Config, store: Store, services: Services): Promise<Engine> {
+/** What the web server tells, as it comes to be known. */
+interface WebState {
+  settled: boolean;
+  port?: number;
+}
+
+async function assemble(
+  config: Config,
+  store: Store,
+  state: WebState,
+  services: Services,
+): Promise<{ readonly engine: Engine; readonly connectors: ConnectorSet }> {
   const { clock, log } = services;
   const { storage } = config;
   const settings = toEngineSettings(config);
@@ -157,23 +182,30 @@ async function assemble(config: Config, store: Store, services: Services): Promi
     demoFiles: await createDemoFiles(join(storage.workspaceDir, "demo")),
     demoPaceMs: 700,
   });
-  return createEngine({
+  const cipher = createVaultCipher(keys);
+  let made: Engine | undefined;
+  const { orgId } = settings;
+  const around = { engine: () => made, port: () => state.port };
+  const connectors = createMainConnectors(config, { ...services, ...around, store, cipher, models, orgId });
+  made = createEngine({
     ...services,
     store,
     blobs,
     models,
-    tools,
+    tools: [...tools, ...connectors.tools],
+    connectors: connectors.connections,
     settings,
     files: {
       roots: [{ path: storage.workspaceDir, seenAs: "/workspace" }, { path: storage.workspaceDir }],
       secretPaths: [storage.keyFile, storage.databaseDir, ...(config.file ? [config.file] : [])],
     },
     guardedFetch: createGuardedFetch({ allowPrivateHosts: config.net.allowPrivateHosts, log }),
-    cipher: createVaultCipher(keys),
+    cipher,
     role: config.role,
     isShared: isShared(config),
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`,
   });
+  return { engine: made, connectors };
 }
 
 /** Several processes may share the work when both servers are named (SPEC O1). */
@@ -192,11 +224,15 @@ async function openQueue(config: Config, store: Store, parts: Pick<Services, "cl
 
 async function listen(
   config: Config,
-  engine: Engine,
-  store: Store,
-  state: { readonly settled: boolean },
+  served: {
+    readonly engine: Engine;
+    readonly connectors: ConnectorSet;
+    readonly store: Store;
+    readonly state: WebState;
+  },
   services: Pick<Services, "log" | "metrics">,
 ): Promise<WebServer> {
+  const { engine, connectors, store, state } = served;
   const { host, port, password } = config.web;
   try {
     return await startWebServer({
@@ -204,13 +240,17 @@ async function listen(
       port,
       password,
       // A worker tells only how it is; people and platforms are served by gateways.
-      routes: () => (config.role === "worker" ? [] : engine.routes),
+      routes: () => (config.role === "worker" ? [] : [...engine.routes, ...connectors.routes]),
       log: services.log,
       metrics: () => services.metrics.render(),
       health: () => healthOf(store),
       readiness: () => ({
         ready: state.settled,
-        body: { status: state.settled ? "ready" : "starting", bots: engine.health() },
+        body: {
+          status: state.settled ? "ready" : "starting",
+          bots: engine.health(),
+          connectors: sharedOnly(connectors),
+        },
       }),
     });
   } catch (error) {
@@ -222,6 +262,11 @@ async function listen(
       },
     );
   }
+}
+
+/** Connectors of everybody: who has signed in where is nobody else's business. */
+function sharedOnly({ connections }: ConnectorSet) {
+  return connections.health().filter(({ connector }) => !connector.includes("@"));
 }
 
 async function healthOf(store: Store): Promise<Readonly<Record<string, unknown>>> {
@@ -236,6 +281,7 @@ async function healthOf(store: Store): Promise<Readonly<Record<string, unknown>>
 
 async function stopAll(parts: {
   readonly engine: Engine;
+  readonly connectors: ConnectorSet;
   readonly web: WebServer;
   readonly close: () => Promise<void>;
   readonly connecting: Promise<void>;
@@ -243,6 +289,7 @@ async function stopAll(parts: {
 }): Promise<void> {
   parts.log.info({}, "stopping");
   await parts.engine.stop(DRAIN_MS);
+  await parts.connectors.connections.stop();
   await parts.web.close();
   await parts.close();
   parts.log.info({}, "stopped");

@@ -198,8 +198,11 @@ export interface Adapter {
   deliver(piece: Piece, saveProgress: (progress: unknown) => Promise<void>): Promise<Receipt>;
   find(piece: Piece): Promise<Receipt | null>;
   settle(delivery: Delivery, place: Place, receipts: readonly Receipt[], outcome: CardOutcome): Promise<void>;
-  /** Working status on or off; called again every minute while it lasts. Failures are swallowed by the caller. */
-  showWorking?(place: Place, working: boolean): Promise<void>;
+  /**
+   * Working status on or off; called again every minute while it lasts. `words` say how far a step is, where the platform can show that. Failures
+   * are swallowed by the caller.
+   */
+  showWorking?(place: Place, working: boolean, words?: string): Promise<void>;
   /** Adds a reaction to a message; an existing one counts as success. */
   react?(place: Place, nativeId: string, emoji: string): Promise<void>;
   /** Fetches a file a person uploaded, with the account's credentials; failure texts are for the model (SPEC W8). */

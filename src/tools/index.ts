@@ -19,3 +19,6 @@ export const tools: readonly Tool[] = [
   createAgent,
   updateAgent,
 ];
+
+export { type ConnectorParts, type ConnectorSet, createConnectors } from "./mcp/create-connectors.ts";
+export { type ConnectorDefinition, readServersFile, type ServerSettings } from "./mcp/definitions.ts";

@@ -72,8 +72,8 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
     find: (piece) => adapter.sending(piece.place.installationId, (parts) => findPiece(parts, piece)),
     settle: (delivery, place, receipts, outcome) =>
       adapter.sending(place.installationId, (parts) => settleCard(parts, delivery, place, receipts, outcome)),
-    showWorking: (place, working) =>
-      adapter.sending(place.installationId, ({ bot }) => setWorking(bot, place, working)),
+    showWorking: (place, working, words) =>
+      adapter.sending(place.installationId, ({ bot }) => setWorking(bot, place, working, words)),
     fetchFile: (installationId, file, signal) => adapter.fetchFile(installationId, file, signal),
     react: (place, nativeId, emoji) =>
       adapter.sending(place.installationId, ({ bot }) => addReaction(bot, place, nativeId, emoji)),

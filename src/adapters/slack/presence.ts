@@ -12,7 +12,7 @@ import { problemOf } from "./errors.ts";
 /** Working states of one bot in one workspace. */
 export interface Presence {
   /** Shows or clears it. Resolves when Slack was told; never rejects. */
-  show(channelId: string, threadTs: string, working: boolean): Promise<void>;
+  show(channelId: string, threadTs: string, working: boolean, words?: string): Promise<void>;
   /** A message of the bot has removed the line; it is shown again while the work goes on. */
   posted(channelId: string, threadTs: string): void;
   /** Clears what earlier processes left. */
@@ -24,6 +24,8 @@ export interface Presence {
 }
 
 const STATUS = "is thinking…";
+/** Slack cuts the line at about this many characters. */
+const MAX_STATUS = 80;
 const MAX_LEFT = 500;
 const STOP_REMEDY =
   "The Stop button is not shown: subscribe the app to the event agent_session_stopped under Event Subscriptions.";
@@ -65,13 +67,13 @@ class ShownPresence implements Presence {
     return this.#remedy;
   }
 
-  show(channelId: string, threadTs: string, working: boolean): Promise<void> {
+  show(channelId: string, threadTs: string, working: boolean, words?: string): Promise<void> {
     const key = this.#keyOf(channelId, threadTs);
     if (working) this.#shown.add(key);
     else this.#shown.delete(key);
     return this.#inTurn(key, async () => {
       if (working) await this.#note(key);
-      await Promise.all([this.#line(channelId, threadTs, working), this.#session(channelId, threadTs, working)]);
+      await Promise.all([this.#line(channelId, threadTs, working, words), this.#session(channelId, threadTs, working)]);
       if (!working) await this.#drop(key);
     });
   }
@@ -117,11 +119,11 @@ class ShownPresence implements Presence {
     return told;
   }
 
-  async #line(channelId: string, threadTs: string, working: boolean): Promise<void> {
+  async #line(channelId: string, threadTs: string, working: boolean, words = STATUS): Promise<void> {
     await this.#tell("assistant.threads.setStatus", {
       channel_id: channelId,
       thread_ts: threadTs,
-      status: working ? STATUS : "",
+      status: working ? words.slice(0, MAX_STATUS) : "",
     });
   }
 

@@ -29,6 +29,8 @@ export interface InputParts {
   readonly guidance: boolean;
   /** Set at a member's turn in a Group: then `unseen` is the timeline it answers to, at most GROUP_LIMIT entries. */
   readonly group?: GroupPlace;
+  /** What the host adds before its guidance, such as connectors that came or went. */
+  readonly notes?: readonly string[];
   /** Who hears SendMessage here; teammate in a conversation between two bots. Default people. */
   readonly reader?: "people" | "teammate";
 }
@@ -39,6 +41,7 @@ export function buildInput(parts: InputParts): Extract<ModelMessage, { role: "us
   const blocks = [
     group ? timelineBlock(parts.unseen, parts.omitted, (entry) => entryLine(entry, parts.botId)) : contextBlock(parts),
     ...parts.mail.map((mail) => mailBlock(mail, parts)),
+    ...(parts.notes ?? []).map(reminder),
     guidanceBlock(parts),
   ];
   const images = parts.mail.flatMap((mail) => filesOf(mail, parts).filter((file) => isImage(file) && !file.state));
@@ -127,6 +130,10 @@ function mailBlock(mail: Mail, parts: InputParts): string {
         body.outcome === "stored"
           ? `The person has given the secret "${untrustedText(body.label)}". It is in the vault for connector ${untrustedName(body.connector)}, field ${untrustedName(body.field)}; you will not see its value.`
           : `The person declined to give the secret "${untrustedText(body.label)}". Go on without it or say what follows from that.`,
+      );
+    case "approved":
+      return reminder(
+        `${untrustedName(mail.authorName ?? "The person")} approved the call of ${untrustedName(body.call.name)} that was waiting. The host runs it now, exactly as it was shown; its result follows.`,
       );
     case "retry":
       return reminder(

@@ -16,6 +16,7 @@ import { firstRoute, loadContext } from "./first-contact.ts";
 import { type LoopEnd, runLoop } from "./loop.ts";
 import { isPassedBy } from "./member-turn.ts";
 import { authorityOf, firstBatch } from "./take-mail.ts";
+import { blockedBy, connectorPlace, readConnectors, type TurnConnectors, tellPeople } from "./turn-connectors.ts";
 import { entriesOf, messageOf, newestPersonCount, routeAfter, unseenFor } from "./turn-input.ts";
 import {
   applyNodes,
@@ -49,21 +50,28 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
     return false;
   }
   const directory = view.session.directory ?? (await firstDirectory(parts, claim, view));
+  const place = connectorPlace(view.conversation, view.turn ? view.taken : firstBatch(view.due));
+  const connectors = await readConnectors(parts, view.session, place);
+  const turnView = { ...view, directory, connectors };
   const run = view.turn
-    ? await resume(parts, claim, control, { ...view, directory }, view.turn, adapter)
-    : await begin(parts, claim, control, { ...view, directory }, adapter);
+    ? await resume(parts, claim, control, turnView, view.turn, adapter)
+    : await begin(parts, claim, control, turnView, adapter);
   const status = keepStatus(run);
   try {
-    const end = isGivenUp(run)
-      ? ({ end: "interrupted" } as const)
-      : (await isPassedBy(run))
-        ? ({ end: "silent" } as const)
-        : await runLoop(run);
-    await conclude(run, end);
+    await conclude(run, await endOf(run));
   } finally {
     status.stop();
   }
   return true;
+}
+
+async function endOf(run: TurnRun): Promise<LoopEnd> {
+  if (isGivenUp(run)) return { end: "interrupted" };
+  if (await isPassedBy(run)) return { end: "silent" };
+  const blocked = await blockedBy(run);
+  if (blocked) return { end: "blocked", text: blocked };
+  await tellPeople(run);
+  return runLoop(run);
 }
 
 function isGivenUp({ turn, progress }: TurnRun): boolean {
@@ -76,8 +84,8 @@ async function firstDirectory(parts: TurnParts, claim: Claim, view: SessionView)
   return parts.store.keepDirectory(claim, directoryText(bots, view.bot.id));
 }
 
-/** A session's rows with the directory its prompt shows. */
-type TurnView = SessionView & { readonly directory: string };
+/** A session's rows with the directory and the connectors its prompt shows. */
+type TurnView = SessionView & { readonly directory: string; readonly connectors: TurnConnectors };
 
 async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
   const why = run.control.why();
@@ -170,6 +178,7 @@ function baseRun(
     kind: kindOf(view, member),
     member,
     directory: view.directory,
+    offer: view.connectors.offer,
     messages: [],
     head: view.session.stateHead ?? null,
     cursor: view.session.cursor,
@@ -203,6 +212,7 @@ async function begin(
     nodes: [first.node],
     cursor: first.cursor,
   });
+  if (view.connectors.notes.length > 0) await parts.offers?.tell(view.session, view.connectors.told);
   const run = baseRun(parts, claim, control, withTeammates(view, mail), turn, adapter, [...mail]);
   run.messages = nodes.map((node) => node.message);
   applyNodes(run, [first.node]);
@@ -212,14 +222,14 @@ async function begin(
 
 async function firstInput(
   parts: TurnParts,
-  view: SessionView,
+  view: TurnView,
   mail: readonly Mail[],
   entries: Awaited<ReturnType<typeof entriesOf>>,
 ): Promise<{ readonly node: StateNode; readonly cursor: number }> {
   const { session, bot, conversation } = view;
   const reader = { parts, bot, conversation, cursor: session.cursor };
   const before = await unseenFor(reader, conversation, mail, view.due);
-  const message = messageOf(reader, mail, entries, before, false);
+  const message = messageOf(reader, mail, entries, before, false, view.connectors.notes);
   return { node: nextNode(session.id, session.stateHead ?? null, "input", message), cursor: before.cursor };
 }
 

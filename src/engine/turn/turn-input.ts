@@ -51,6 +51,7 @@ export function messageOf(
   entries: ReadonlyMap<string, Entry>,
   before: UnseenEntries,
   steered: boolean,
+  notes: readonly string[] = [],
 ): ModelMessage {
   const { settings } = run.parts;
   const group = groupPlaceOf(mail, settings.groups, steered);
@@ -61,6 +62,7 @@ export function messageOf(
     omitted: before.omitted,
     botId: run.bot.id,
     guidance: settings.sendMessageGuidance,
+    notes,
     reader: run.conversation.kind === "peer" ? "teammate" : "people",
     ...(group ? { group } : {}),
   });
