@@ -46,7 +46,7 @@ const MAY_BE_UNSET: readonly RegExp[] = [
 ];
 const PLACEHOLDER = /\$?\$\{([^}]*)\}/g;
 const SECRET = /^secret:[^\s{}$]+$/;
-const MAY_NAME_SECRETS = /^mcp\.servers\.[^.]+(\.accounts\.[^.]+)?\.(env|headers)\./;
+const MAY_NAME_SECRETS = /^mcp\.servers\.[^.]+\.(env|headers|accounts\.[^.]+)\./;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Values of a `.env` text. Quotes, comments, `export` and several lines in quotes are understood. */
@@ -143,7 +143,7 @@ function reportUnset(name: string, path: KeyPath, reading: Reading): void {
     text: VARIABLE.test(name)
       ? `the environment variable ${name} is not set. Set it (for example in .env), or remove this key`
       : SECRET.test(name)
-        ? `\${${name}} names a secret of the vault, and those are filled in only in env and headers of mcp.servers`
+        ? `\${${name}} names a secret of the vault, and those are filled in only in env, headers and accounts of mcp.servers`
         : `\${${name}} is not a variable name; write \${NAME}, or $\${…} for the characters themselves`,
   });
 }

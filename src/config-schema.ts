@@ -143,11 +143,10 @@ const mcpServer = block({
   accounts: z
     .record(
       z.string().regex(/^[a-z0-9][a-z0-9-]*$/i, { error: "expected a name of letters, digits and -" }),
-      block({ env: pairs("NAME: value pairs").optional(), headers: pairs("Name: value pairs").optional() }),
-      { error: expected("name: { env … } or { headers … } entries") },
+      pairs("NAME: value pairs"),
+      { error: expected("name: { NAME: value } entries") },
     )
     .optional(),
-  enabled: z.boolean({ error: expected("true or false") }).default(true),
   required: z.boolean({ error: expected("true or false") }).default(false),
   timeoutSeconds: whole(1, 3_600).default(60),
   approve: choice("destructive", "always", "never").default("destructive"),

@@ -83,10 +83,9 @@ export function secretsOf(config: Config): readonly string[] {
     ...Object.values(config.providerKeys),
   ];
   const servers = Object.values(config.mcp.servers).flatMap((server) => [
-    ...[server, ...Object.values(server.accounts ?? {})].flatMap(({ env, headers }) => [
-      ...Object.values(env ?? {}),
-      ...Object.values(headers ?? {}),
-    ]),
+    ...[server.env, server.headers, ...Object.values(server.accounts ?? {})].flatMap((pairs) =>
+      Object.values(pairs ?? {}),
+    ),
   ]);
   const addresses = [config.storage.databaseUrl, config.storage.redisUrl].flatMap((url) => [url, passwordIn(url)]);
   const vault = config.storage.vaultKey.split(/[\s,]+/);

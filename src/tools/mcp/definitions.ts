@@ -13,19 +13,13 @@ export interface ServerSettings {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly url?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly accounts?: Readonly<Record<string, AccountSettings>> | undefined;
-  readonly enabled?: boolean;
+  /** Env of a program or headers of a remote server, besides those all accounts have. */
+  readonly accounts?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
   readonly required?: boolean;
   readonly timeoutSeconds?: number;
   readonly approve?: "destructive" | "always" | "never";
   readonly sampling?: number;
   readonly roots?: readonly string[];
-}
-
-/** What one account of a server sets besides the server's own values. */
-export interface AccountSettings {
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** How a server is reached. Values of env and headers may hold `${secret:NAME}`. */
@@ -81,14 +75,14 @@ function toDefinition(
   server: string,
   source: string,
   settings: ServerSettings,
-  account: AccountSettings,
+  account: Readonly<Record<string, string>>,
 ): ConnectorDefinition {
   return {
     id,
     server,
     source,
     address: addressOf(settings, account),
-    isEnabled: source === SETTINGS && settings.enabled !== false,
+    isEnabled: source === SETTINGS,
     isRequired: source === SETTINGS && settings.required === true,
     timeoutMs: (settings.timeoutSeconds ?? 60) * 1000,
     approve: settings.approve ?? "destructive",
@@ -97,12 +91,12 @@ function toDefinition(
   };
 }
 
-function addressOf(settings: ServerSettings, account: AccountSettings): ServerAddress {
+function addressOf(settings: ServerSettings, account: Readonly<Record<string, string>>): ServerAddress {
   if (settings.url !== undefined) {
-    const headers = { ...settings.headers, ...account.headers };
+    const headers = { ...settings.headers, ...account };
     return { kind: "remote", url: settings.url, headers, onlySse: settings.type === "sse" };
   }
-  const env = { ...settings.env, ...account.env };
+  const env = { ...settings.env, ...account };
   return { kind: "program", command: settings.command ?? "", args: settings.args ?? [], env };
 }
 

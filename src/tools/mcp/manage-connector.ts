@@ -129,7 +129,7 @@ async function toggle({ connections, definition, signIns }: Case, isOn: boolean)
   if (!isSwitchable(definition))
     return {
       ok: false,
-      text: `${id} comes from the settings file; set mcp.servers.${definition.server}.enabled there.`,
+      text: `${id} comes from the settings file (mcp.servers.${definition.server}); it is on as long as it stands there.`,
     };
   await signIns.setEnabled(definition, isOn);
   await connections.refresh(id);
