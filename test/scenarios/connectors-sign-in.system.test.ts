@@ -1,4 +1,6 @@
 /** Signing in at a remote server: a link in a direct message, the browser's way back, and who may use what came of it. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { call, done, type LlmRequest, type Script, sendMessage } from "../emulators/llm/index.ts";
 import { type OAuthMcpServer, startOAuthMcpServer } from "../emulators/mcp/oauth-server.ts";
@@ -52,8 +54,11 @@ test(
   "a person signs in by a link, and only their direct messages can use it until an administrator shares theirs",
   async () => {
     server = await startOAuthMcpServer();
-    const settings = { mcp: { servers: { signed: { url: server.url } } }, access: { admins: ["U00000ALICE"] } };
-    await using world = await startWorld({ settings });
+    await using world = await startWorld({ settings: { mcp: { servers: { signed: { url: server.url } } } } });
+    const file = join(world.folder, "parley.yaml");
+    const settings = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify({ ...settings, access: { admins: [world.person("Alice").id] } }));
+    await world.restart();
     await untilConnector(world, "signed", "needs-sign-in");
     world.script("Ada", calling);
     server.visitor = "alice@example.com";
@@ -66,6 +71,11 @@ test(
     expect(
       await whoami(world, world.say("Bob", '@Ada manage_connector {"action":"connect","connector":"signed"}')),
     ).toMatch(/direct message only/);
+    const share = 'manage_connector {"action":"share","connector":"signed"}';
+    expect(await whoami(world, world.dm("Bob", share))).toMatch(/Only administrators/);
+    expect(await whoami(world, world.dm("Alice", share))).toMatch(/Everybody here can use signed/);
+    await untilConnector(world, "signed", "connected");
+    expect(await whoami(world, world.dm("Bob", WHO))).toContain("account of alice@example.com");
     const everything = `${world.logs.join("")}${JSON.stringify(world.llm.requests.map((one) => one.body))}`;
     for (const token of server.tokens) expect(everything).not.toContain(token);
   },

@@ -64,6 +64,8 @@ export function failureText(end: Exclude<CallEnd, { end: "answered" }>, connecto
   switch (end.end) {
     case "absent":
       return `not connected: the connector ${connector} does not work now: ${end.text} Nothing was done. Say so, do not pretend; it is tried again in the background.`;
+    case "shut":
+      return `not connected: ${connector} was not used: ${end.text} In a direct message, manage_connector with action connect shows them the link.`;
     case "late":
       return `${what} of the connector ${connector} took longer than its limit: ${end.text} Unknown: it may have happened. The connector's other tools still work.`;
     case "gone":

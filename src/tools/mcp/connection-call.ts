@@ -13,10 +13,11 @@ export interface Flight {
   asking: number;
 }
 
-/** How a call ended. absent: not connected · late: over its limit · gone: the server went away, it may have happened · refused: the server says no. */
+/** How a call ended. absent: not connected · late: over its limit · gone: the server went away, it may have happened · refused: the server says no ·
+ * shut: a person must sign in again. */
 export type CallEnd =
   | { readonly end: "answered"; readonly result: RawResult }
-  | { readonly end: "absent" | "late" | "gone" | "refused"; readonly text: string };
+  | { readonly end: "absent" | "late" | "gone" | "refused" | "shut"; readonly text: string };
 
 /** A call's longest life, whatever progress it reports, ms. */
 export const MAX_CALL_MS = 15 * 60_000;
@@ -67,6 +68,8 @@ function failureOf(error: unknown, isLate: boolean, timeoutMs: number): CallEnd 
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (code === -32000 || /connection closed|not connected/i.test(message))
     return { end: "gone", text: "the server went away during the call." };
+  if (error instanceof Error && error.name === "UnauthorizedError")
+    return { end: "shut", text: "the sign-in there is not valid any more; the person has to connect it again." };
   return { end: "refused", text: message };
 }
 

@@ -161,6 +161,7 @@ export class Connection {
     try {
       const end = await runCall(parts, work);
       if (end.end === "late") void this.#checkAlive(client);
+      if (end.end === "shut") void client.close().catch(() => undefined); // Opening it anew shows that somebody must sign in.
       return end;
     } finally {
       this.#flights.delete(flight);

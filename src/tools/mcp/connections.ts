@@ -25,6 +25,7 @@ const MAX_OFFERED_TOOLS = 40;
 const MAX_OFFERED_CHARS = 20_000;
 const REQUIRED_WAIT_MS = 20_000;
 const STOP_MS = 5000;
+const FOLLOW_MS = 30_000;
 
 /** The connectors; `start` them, `stop` them. */
 export class Connections implements Connectors, ToolLookup {
@@ -32,6 +33,9 @@ export class Connections implements Connectors, ToolLookup {
   readonly #signIns: SignIns;
   readonly #definitions = new Map<string, ConnectorDefinition>();
   readonly #connections = new Map<string, Connection>();
+  readonly #ended = new AbortController();
+  /** What each shared connection was made from, to see when that has changed. */
+  readonly #madeFrom = new Map<string, string>();
   #isStarted = false;
 
   constructor(definitions: readonly ConnectorDefinition[], parts: ConnectionParts, signIns: SignIns) {
@@ -61,14 +65,16 @@ export class Connections implements Connectors, ToolLookup {
     await Promise.all(ending.map((connection) => connection.stop()));
   }
 
-  /** Begins to connect, in the background. */
+  /** Begins to connect, in the background, and follows what administrators decide in other processes. */
   async start(): Promise<void> {
     this.#isStarted = true;
     await Promise.all([...this.#definitions.values()].map((definition) => this.#startShared(definition)));
+    void this.#follow();
   }
 
   /** Closes everything; resolves within five seconds. */
   async stop(): Promise<void> {
+    this.#ended.abort();
     const all = Promise.all([...this.#connections.values()].map((connection) => connection.stop()));
     const over = new AbortController();
     await Promise.race([all, this.#parts.clock.delay(STOP_MS, over.signal)]);
@@ -156,25 +162,52 @@ export class Connections implements Connectors, ToolLookup {
   }
 
   async #startShared(definition: ConnectorDefinition): Promise<void> {
-    if (this.#connections.has(definition.id) || !(await this.#signIns.isEnabled(definition))) return;
-    const account = await this.#signIns.sharedAccount(definition);
-    const connection = new Connection(definition, this.#parts, account);
+    if (this.#connections.has(definition.id)) return;
+    const basis = await this.#basisOf(definition);
+    this.#madeFrom.set(definition.id, basis);
+    if (!(await this.#signIns.isEnabled(definition)) || this.#connections.has(definition.id)) return;
+    const connection = new Connection(definition, this.#parts, await this.#signIns.sharedAccount(definition));
     this.#connections.set(definition.id, connection);
     connection.start();
+  }
+
+  async #basisOf(definition: ConnectorDefinition): Promise<string> {
+    const isOn = await this.#signIns.isEnabled(definition);
+    return `${isOn} ${(await this.#signIns.sharedBy(definition.id)) ?? ""}`;
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      await this.#parts.clock.delay(FOLLOW_MS, this.#ended.signal);
+      if (this.#ended.signal.aborted) return;
+      try {
+        for (const definition of this.#definitions.values())
+          if ((await this.#basisOf(definition)) !== this.#madeFrom.get(definition.id))
+            await this.refresh(definition.id);
+      } catch (error) {
+        this.#parts.log.warn(
+          { error: String(error) },
+          "connectors could not be compared with what administrators decided",
+        );
+      }
+    }
   }
 
   /** A person's own connections are opened when they are first looked for. */
   async #ownOf(personId: string): Promise<readonly Connection[]> {
     const accounts = await this.#signIns.accountsOf(personId, [...this.#definitions.values()]);
-    return accounts.map(({ definition, auth }) => {
-      const key = `${definition.id}@${personId}`;
-      const known = this.#connections.get(key);
-      if (known) return known;
-      const connection = new Connection(definition, this.#parts, { personId, auth });
-      this.#connections.set(key, connection);
-      connection.start();
-      return connection;
-    });
+    const isOn = await Promise.all(accounts.map(({ definition }) => this.#signIns.isEnabled(definition)));
+    return accounts
+      .filter((_account, index) => isOn[index])
+      .map(({ definition, auth }) => {
+        const key = `${definition.id}@${personId}`;
+        const known = this.#connections.get(key);
+        if (known) return known;
+        const connection = new Connection(definition, this.#parts, { personId, auth });
+        this.#connections.set(key, connection);
+        connection.start();
+        return connection;
+      });
   }
 }
 
