@@ -38,7 +38,10 @@ export function createMainConnectors(config: Config, parts: MainConnectorParts):
       const engine = parts.engine();
       return engine ? engine.receive(event) : { status: "refused", reason: "Not started yet." };
     },
-    onSecrets: () => void parts.engine()?.refreshSecrets(),
+    onSecrets: () => {
+      const told = parts.engine()?.refreshSecrets();
+      told?.catch((error: unknown) => log.warn({ error: String(error) }, "what must be masked is read later"));
+    },
     samplingModel: () => models.get(config.utilityModel ?? config.bots[0]?.model ?? "demo"),
     clock,
     log: log.child({ part: "connectors" }),

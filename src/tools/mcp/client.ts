@@ -3,6 +3,7 @@
  * Loaded when the first server is opened, because the SDK takes 28 MB. What a server sends is checked for form only; everything it says is untrusted.
  */
 
+import { pathToFileURL } from "node:url";
 import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
@@ -136,9 +137,13 @@ function newClient(request: OpenRequest): Client {
   if (onSampling)
     client.setRequestHandler(CreateMessageRequestSchema, async ({ params }, { signal }) => onSampling(params, signal));
   if (request.roots.length > 0)
-    client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: request.roots.map((uri) => ({ uri })) }));
+    client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: request.roots.map(toRoot) }));
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => request.onListChanged());
   return client;
+}
+
+function toRoot(folder: string): { readonly uri: string } {
+  return { uri: folder.startsWith("file://") ? folder : pathToFileURL(folder).href };
 }
 
 function opened(client: Client, transport: Transport, closed: Promise<void>): OpenedClient {

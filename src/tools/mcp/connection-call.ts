@@ -11,13 +11,20 @@ export interface Flight {
   readonly context: ToolContext;
   readonly connector: string;
   asking: number;
+  /** Called when the connection ends while the call is under way. */
+  onGone?: () => void;
 }
 
 /** How a call ended. absent: not connected · late: over its limit · gone: the server went away, it may have happened · refused: the server says no ·
  * shut: a person must sign in again. */
 export type CallEnd =
   | { readonly end: "answered"; readonly result: RawResult }
-  | { readonly end: "absent" | "late" | "gone" | "refused" | "shut"; readonly text: string };
+  | {
+      readonly end: "absent" | "late" | "gone" | "refused" | "shut";
+      readonly text: string;
+      /** Pages to open first, when that is why it was refused. */
+      readonly pages?: readonly unknown[];
+    };
 
 /** A call's longest life, whatever progress it reports, ms. */
 export const MAX_CALL_MS = 15 * 60_000;
@@ -41,7 +48,9 @@ export async function runCall(
   };
   const signal = AbortSignal.any([flight.context.signal, limit.signal]);
   try {
-    const gone = client.closed.then((): CallEnd => ({ end: "gone", text: "the server went away during the call." }));
+    const gone = new Promise<CallEnd>((resolve) => {
+      flight.onGone = () => resolve({ end: "gone", text: "the server went away during the call." });
+    });
     const answer = work(client, flight, signal, onProgress).then((result): CallEnd => ({ end: "answered", result }));
     return await Promise.race([answer, gone, whenAborted(signal)]);
   } catch (error) {
@@ -70,7 +79,15 @@ function failureOf(error: unknown, isLate: boolean, timeoutMs: number): CallEnd 
     return { end: "gone", text: "the server went away during the call." };
   if (error instanceof Error && error.name === "UnauthorizedError")
     return { end: "shut", text: "the sign-in there is not valid any more; the person has to connect it again." };
-  return { end: "refused", text: message };
+  const pages = pagesIn(error);
+  return { end: "refused", text: message, ...(pages.length > 0 ? { pages } : {}) };
+}
+
+/** The pages that a server wants opened before it does what it was asked (error -32042). */
+function pagesIn(error: unknown): readonly unknown[] {
+  if (typeof error !== "object" || error === null || !("code" in error) || error.code !== -32042) return [];
+  const data = "data" in error ? (error.data as { readonly elicitations?: unknown } | null) : null;
+  return Array.isArray(data?.elicitations) ? data.elicitations.slice(0, 3) : [];
 }
 
 function startLimit(clock: Clock, timeoutMs: number, flight: Flight) {

@@ -54,6 +54,7 @@ const OPEN_MS = 30_000;
 /** A connection that lasted this long was a good one: the next pause is short again. */
 const SOUND_MS = 60_000;
 const PING_MS = 10_000;
+const LIST_PAUSE_MS = 1000;
 /** How long a call waits for a server that is just starting. */
 const START_WAIT_MS = 20_000;
 
@@ -74,6 +75,8 @@ export class Connection {
   #wake = new AbortController();
   #settled: (() => void)[] = [];
   #running: Promise<void> | undefined;
+  #isListing = false;
+  #isListDue = false;
 
   constructor(definition: ConnectorDefinition, parts: ConnectionParts, account: ConnectionAccount = {}) {
     this.definition = definition;
@@ -141,9 +144,18 @@ export class Connection {
 
   /** Runs one call on behalf of a tool's context. Never throws for the server's faults. */
   async call(tool: string, args: Record<string, unknown>, context: ToolContext): Promise<CallEnd> {
-    return this.#onClient(context, (client, flight, signal, onProgress) =>
-      client.callTool(tool, args, { signal, onProgress: (progress) => onProgress(flight, progress) }),
-    );
+    const once = () =>
+      this.#onClient(context, (client, flight, signal, onProgress) =>
+        client.callTool(tool, args, { signal, onProgress: (progress) => onProgress(flight, progress) }),
+      );
+    const end = await once();
+    if (end.end !== "refused" || !end.pages) return end;
+    for (const page of end.pages) {
+      const flight: Flight = { context, connector: this.definition.id, asking: 0 };
+      const reply = await this.#parts.elicit([flight], page, context.signal);
+      if (reply.action !== "accept") return { end: "refused", text: "the person did not open the page it needs." };
+    }
+    return once();
   }
 
   /** Reads one resource. */
@@ -180,7 +192,7 @@ export class Connection {
 
   async #live(): Promise<void> {
     this.#set("starting", "");
-    this.#known = await this.#cache.read();
+    this.#known = await this.#cache.read().catch(() => this.#known); // Without the memory it is known a little later.
     for (let failures = 0; !this.#ended.signal.aborted; ) {
       const began = this.#parts.clock.now();
       await this.#once();
@@ -203,6 +215,7 @@ export class Connection {
       this.#set("connected", "");
       log.info({ connector: this.key, tools: this.#known.tools.length }, "connector connected");
       await client.closed;
+      for (const flight of this.#flights) flight.onGone?.();
       if (!this.#ended.signal.aborted) await this.#failed("reconnecting", "it ended.");
     } catch (error) {
       await this.#client?.close().catch(() => undefined); // Half open; a new one is begun.
@@ -244,20 +257,25 @@ export class Connection {
     await this.#cache.write(this.#known);
   }
 
-  /** The list has changed: offers of running cycles stay, search and the next cycle see the new one. */
+  /** The list has changed: offers of running cycles stay, search and the next cycle see the new one. However often it is said, one look is under way. */
   async #listAgain(): Promise<void> {
-    const client = this.#client;
-    if (!client || this.#state !== "connected") return;
-    await this.#list(client).catch((error: unknown) => {
-      this.#parts.log.warn(
-        { connector: this.key, error: String(error) },
-        "the changed list of tools could not be read",
-      );
-    });
+    this.#isListDue = true;
+    if (this.#isListing) return;
+    this.#isListing = true;
+    while (this.#isListDue && this.#client && this.#state === "connected") {
+      this.#isListDue = false;
+      await this.#list(this.#client).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#parts.log.warn({ connector: this.key, reason }, "the changed list of tools could not be read");
+      });
+      if (this.#isListDue) await this.#parts.clock.delay(LIST_PAUSE_MS, this.#ended.signal);
+    }
+    this.#isListing = false;
   }
 
   async #failed(state: State, trouble: string): Promise<void> {
-    this.#incident = await this.#cache.beginIncident();
+    // Without a database there are bigger troubles to tell people of; this one keeps the name it had.
+    this.#incident = await this.#cache.beginIncident().catch(() => this.#incident);
     this.#set(state, trouble);
     this.#parts.log.warn({ connector: this.key, reason: trouble }, "connector not connected");
   }
