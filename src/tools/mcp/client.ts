@@ -112,11 +112,16 @@ async function open(
     await client.connect(transport, { ...NO_LIMIT, signal: request.signal });
   } catch (error) {
     await client.close().catch(() => undefined); // It failed already; this only frees what is left.
-    const isRefused = error instanceof StreamableHTTPError && error.code === 401;
-    if (isRefused || error instanceof UnauthorizedError) throw new SignInNeededError({ cause: error });
-    throw error;
+    throw asSignIn(error, request);
   }
-  return opened(client, transport, closed);
+  return opened(client, transport, closed, request);
+}
+
+/** A refusal that a person's sign-in would mend; credentials of the settings that are refused are the operator's to mend. */
+function asSignIn(error: unknown, { values }: OpenRequest): unknown {
+  const hasCredentials = Object.keys(values).some((name) => name.toLowerCase() === "authorization");
+  const isRefused = error instanceof StreamableHTTPError && error.code === 401 && !hasCredentials;
+  return isRefused || error instanceof UnauthorizedError ? new SignInNeededError({ cause: error }) : error;
 }
 
 function newClient(request: OpenRequest): Client {
@@ -124,7 +129,8 @@ function newClient(request: OpenRequest): Client {
     { name: "parley", version: "1" },
     {
       capabilities: {
-        elicitation: { form: {}, url: {} },
+        // A field a person skips gets the server's default (SEP-1034).
+        elicitation: { form: { applyDefaults: true }, url: {} },
         ...(request.onSampling ? { sampling: {} } : {}),
         ...(request.roots.length > 0 ? { roots: {} } : {}),
       },
@@ -146,10 +152,13 @@ function toRoot(folder: string): { readonly uri: string } {
   return { uri: folder.startsWith("file://") ? folder : pathToFileURL(folder).href };
 }
 
-function opened(client: Client, transport: Transport, closed: Promise<void>): OpenedClient {
+function opened(client: Client, transport: Transport, closed: Promise<void>, request: OpenRequest): OpenedClient {
   return {
     closed,
-    listTools: (signal) => listTools(client, signal),
+    listTools: (signal) =>
+      listTools(client, signal).catch((error: unknown) => {
+        throw asSignIn(error, request);
+      }),
     callTool: (name, args, { signal, onProgress }) =>
       client.request({ method: "tools/call", params: { name, arguments: args } }, CallToolResultSchema, {
         ...NO_LIMIT,

@@ -32,7 +32,9 @@ export function toWidget(field: AskedField, problem: string): Widget {
   const choices = choicesOf(schema);
   const isList = schema.type === "array";
   const options: WidgetOption[] = choices.map(({ label }, index) => option(`c${index}`, label));
-  if (!field.isRequired) options.push(option(SKIP, "Skip"));
+  const usual = ["string", "number", "boolean"].includes(typeof schema.default) ? String(schema.default) : "";
+  if (usual) options.push(option(SKIP, oneText(`Use ${usual}`, 100)));
+  else if (!field.isRequired) options.push(option(SKIP, "Skip"));
   options.push({ ...option(DECLINE, "Decline"), style: "danger" });
   return {
     prompt: `${problem ? `${problem}\n` : ""}${field.intro}\n**${title}**${detail ? `: ${detail}` : ""}`,

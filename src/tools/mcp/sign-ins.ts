@@ -174,10 +174,12 @@ export class SignIns {
     const { id, address } = definition;
     try {
       const nobody = { onListChanged: () => undefined, onElicitation: async () => ({ action: "cancel" as const }) };
-      const client = await withLimit(clock, OPEN_MS, (signal) =>
-        open({ id, address, values: {}, roots: [], http: httpFor(definition), auth, signal, log, ...nobody }),
-      );
-      await client.close();
+      await withLimit(clock, OPEN_MS, async (signal) => {
+        const http = httpFor(definition);
+        const client = await open({ id, address, values: {}, roots: [], http, auth, signal, log, ...nobody });
+        // Some servers greet everybody and ask for a sign-in only then.
+        await client.listTools(signal).finally(() => client.close());
+      });
       return `${definition.id} lets in without signing in, or is signed in already.`;
     } catch (error) {
       if (error instanceof SignInNeededError) return undefined;
