@@ -147,6 +147,11 @@ const mcpServer = block({
       { error: expected("name: { NAME: value } entries") },
     )
     .optional(),
+  oauth: z
+    .partialRecord(z.enum(["clientId", "clientSecret"]), text("text"), {
+      error: expected("clientId, and clientSecret where there is one"),
+    })
+    .optional(),
   required: z.boolean({ error: expected("true or false") }).default(false),
   timeoutSeconds: whole(1, 3_600).default(60),
   approve: choice("destructive", "always", "never").default("destructive"),

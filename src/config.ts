@@ -83,7 +83,7 @@ export function secretsOf(config: Config): readonly string[] {
     ...Object.values(config.providerKeys),
   ];
   const servers = Object.values(config.mcp.servers).flatMap((server) => [
-    ...[server.env, server.headers, ...Object.values(server.accounts ?? {})].flatMap((pairs) =>
+    ...[server.env, server.headers, server.oauth, ...Object.values(server.accounts ?? {})].flatMap((pairs) =>
       Object.values(pairs ?? {}),
     ),
   ]);

@@ -32,14 +32,14 @@ const said = (world: World, asked: Post, words: RegExp) =>
     30_000,
   );
 
-async function signIn(world: World, person: string): Promise<{ page: Response; link: string }> {
+async function signIn(world: World, person: string): Promise<{ page: Response }> {
   const asked = world.dm(person, 'manage_connector {"action":"connect","connector":"signed"}');
   const card = await said(world, asked, /can use signed for you/);
   const link = /"url":"([^"]+authorize[^"]+)"/.exec(JSON.stringify(card.blocks))?.[1] ?? "";
   const page = await fetch(link.replaceAll("\\u0026", "&"));
   await said(world, asked, /signed in, thanks/);
   await world.quiet(30_000);
-  return { page, link };
+  return { page };
 }
 
 async function whoami(world: World, asked: Post): Promise<string> {
@@ -98,6 +98,11 @@ test(
     expect(server.refreshes()).toBe(1);
     await world.restart();
     await untilConnector(world, "signed", "needs-sign-in");
+    expect(await whoami(world, world.dm("Alice", WHO))).toContain("account of alice");
+    server.revoke();
+    expect(await whoami(world, world.dm("Alice", WHO))).toMatch(/sign-in there is not valid any more/);
+    const again = await signIn(world, "Alice");
+    expect(again.page.status).toBe(200);
     expect(await whoami(world, world.dm("Alice", WHO))).toContain("account of alice");
     const ended = world.dm("Alice", 'manage_connector {"action":"disconnect","connector":"signed"}');
     expect(await whoami(world, ended)).toContain("was forgotten");

@@ -153,20 +153,24 @@ function toRoot(folder: string): { readonly uri: string } {
 }
 
 function opened(client: Client, transport: Transport, closed: Promise<void>, request: OpenRequest): OpenedClient {
+  const refused = (error: unknown): never => {
+    throw asSignIn(error, request);
+  };
   return {
     closed,
-    listTools: (signal) =>
-      listTools(client, signal).catch((error: unknown) => {
-        throw asSignIn(error, request);
-      }),
+    listTools: (signal) => listTools(client, signal).catch(refused),
     callTool: (name, args, { signal, onProgress }) =>
-      client.request({ method: "tools/call", params: { name, arguments: args } }, CallToolResultSchema, {
-        ...NO_LIMIT,
-        signal,
-        onprogress: onProgress,
-      }),
+      client
+        .request({ method: "tools/call", params: { name, arguments: args } }, CallToolResultSchema, {
+          ...NO_LIMIT,
+          signal,
+          onprogress: onProgress,
+        })
+        .catch(refused),
     readResource: (uri, signal) =>
-      client.request({ method: "resources/read", params: { uri } }, ReadResourceResultSchema, { ...NO_LIMIT, signal }),
+      client
+        .request({ method: "resources/read", params: { uri } }, ReadResourceResultSchema, { ...NO_LIMIT, signal })
+        .catch(refused),
     ping: async (signal) => void (await client.ping({ ...NO_LIMIT, signal })),
     async close() {
       if (transport instanceof StreamableHTTPClientTransport) {

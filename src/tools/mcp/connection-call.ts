@@ -4,7 +4,7 @@
  */
 
 import type { Clock, ToolContext } from "../../engine/index.ts";
-import type { CallProgress, OpenedClient, RawResult } from "./opened-client.ts";
+import { type CallProgress, type OpenedClient, type RawResult, SignInNeededError } from "./opened-client.ts";
 
 /** A call that is running. `asking` counts questions to its person that are open. */
 export interface Flight {
@@ -77,7 +77,7 @@ function failureOf(error: unknown, isLate: boolean, timeoutMs: number): CallEnd 
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (code === -32000 || /connection closed|not connected/i.test(message))
     return { end: "gone", text: "the server went away during the call." };
-  if (error instanceof Error && error.name === "UnauthorizedError")
+  if (error instanceof SignInNeededError)
     return { end: "shut", text: "the sign-in there is not valid any more; the person has to connect it again." };
   const pages = pagesIn(error);
   return { end: "refused", text: message, ...(pages.length > 0 ? { pages } : {}) };

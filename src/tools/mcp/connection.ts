@@ -55,6 +55,7 @@ const OPEN_MS = 30_000;
 const SOUND_MS = 60_000;
 const PING_MS = 10_000;
 const LIST_PAUSE_MS = 1000;
+const SLOWEST = 20;
 /** How long a call waits for a server that is just starting. */
 const START_WAIT_MS = 20_000;
 
@@ -75,6 +76,7 @@ export class Connection {
   #wake = new AbortController();
   #settled: (() => void)[] = [];
   #running: Promise<void> | undefined;
+  #isShut = false;
   #isListing = false;
   #isListDue = false;
 
@@ -110,7 +112,7 @@ export class Connection {
     return this.#known;
   }
 
-  /** True when its tools may be offered: it is there, or on its way and was there before. */
+  /** Its tools may be offered. */
   get isUsable(): boolean {
     return this.#state === "connected" || (this.#state === "starting" && this.#known.tools.length > 0);
   }
@@ -133,7 +135,7 @@ export class Connection {
     this.#wake.abort();
   }
 
-  /** Resolves when it is connected or has failed once since it was started, at the latest after the time. */
+  /** Resolves when it is connected or has failed once, at the latest after the time. */
   async settled(ms: number, signal: AbortSignal): Promise<void> {
     if (this.#state !== "starting") return;
     const over = new AbortController();
@@ -173,7 +175,10 @@ export class Connection {
     try {
       const end = await runCall(parts, work);
       if (end.end === "late") void this.#checkAlive(client);
-      if (end.end === "shut") void client.close().catch(() => undefined); // Opening it anew shows that somebody must sign in.
+      if (end.end === "shut") {
+        this.#isShut = true;
+        void client.close().catch(() => undefined); // It is of no use to anybody until somebody signs in.
+      }
       return end;
     } finally {
       this.#flights.delete(flight);
@@ -199,23 +204,25 @@ export class Connection {
       failures = this.#parts.clock.now() - began > SOUND_MS ? 1 : failures + 1;
       if (this.#ended.signal.aborted) return;
       this.#wake = new AbortController();
-      await this.#parts.clock.delay(pauseAfter(failures, this.#parts.random()), this.#wake.signal);
+      const tries = this.#state === "needs-sign-in" ? SLOWEST : failures; // Asking often brings no sign-in.
+      await this.#parts.clock.delay(pauseAfter(tries, this.#parts.random()), this.#wake.signal);
     }
   }
 
   /** One attempt and, when it works, the connection's whole life. */
   async #once(): Promise<void> {
-    const { log } = this.#parts;
     try {
+      this.#isShut = false;
       const client = await this.#opened();
       if (!client) return;
       this.#client = client;
       await this.#list(client);
       await this.#cache.endIncident();
       this.#set("connected", "");
-      log.info({ connector: this.key, tools: this.#known.tools.length }, "connector connected");
+      this.#parts.log.info({ connector: this.key, tools: this.#known.tools.length }, "connector connected");
       await client.closed;
       for (const flight of this.#flights) flight.onGone?.();
+      if (this.#isShut) throw new SignInNeededError();
       if (!this.#ended.signal.aborted) await this.#failed("reconnecting", "it ended.");
     } catch (error) {
       await this.#client?.close().catch(() => undefined); // Half open; a new one is begun.

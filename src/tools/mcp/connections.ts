@@ -34,7 +34,7 @@ export class Connections implements Connectors, ToolLookup {
   readonly #definitions = new Map<string, ConnectorDefinition>();
   readonly #connections = new Map<string, Connection>();
   readonly #ended = new AbortController();
-  /** What each shared connection was made from, to see when that has changed. */
+  /** What each connection was made from, to see when that has changed. */
   readonly #madeFrom = new Map<string, string>();
   #isStarted = false;
 
@@ -176,7 +176,9 @@ export class Connections implements Connectors, ToolLookup {
 
   async #basisOf(definition: ConnectorDefinition): Promise<string> {
     const isOn = await this.#signIns.isEnabled(definition);
-    return `${isOn} ${(await this.#signIns.sharedBy(definition.id)) ?? ""}`;
+    const personId = await this.#signIns.sharedBy(definition.id);
+    const [account] = personId ? await this.#signIns.accountsOf(personId, [definition]) : [];
+    return `${isOn} ${personId ?? ""} ${account?.since ?? ""}`;
   }
 
   async #follow(): Promise<void> {
@@ -209,10 +211,13 @@ export class Connections implements Connectors, ToolLookup {
     const isOn = await Promise.all(accounts.map(({ definition }) => this.#signIns.isEnabled(definition)));
     return accounts
       .filter((_account, index) => isOn[index])
-      .map(({ definition, auth }) => {
+      .map(({ definition, auth, since }) => {
         const key = `${definition.id}@${personId}`;
         const known = this.#connections.get(key);
-        if (known) return known;
+        if (known && this.#madeFrom.get(key) === since) return known;
+        // Signed in anew, perhaps by way of another process: the old connection knows only the old tokens.
+        void known?.stop();
+        this.#madeFrom.set(key, since);
         const connection = new Connection(definition, this.#parts, { personId, auth });
         this.#connections.set(key, connection);
         connection.start();

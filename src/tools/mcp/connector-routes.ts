@@ -1,10 +1,14 @@
-/** The one web address of connectors: where browsers come back after a sign-in. It carries its own proof, the state of one sign-in. */
+/**
+ * The web addresses of connectors: where browsers come back after a sign-in, which carries its own proof in its state, and who we are, for sign-in
+ * servers that read it there.
+ */
 
 import type { AdapterRoute } from "../../engine/index.ts";
 import type { Connections } from "./connections.ts";
+import { clientDocument } from "./oauth.ts";
 import type { SignIns } from "./sign-ins.ts";
 
-/** `GET /mcp/callback`. */
+/** `GET /mcp/callback` and `GET /mcp/client.json`. */
 export function createConnectorRoutes(connections: Connections, signIns: SignIns): readonly AdapterRoute[] {
   return [
     {
@@ -17,6 +21,13 @@ export function createConnectorRoutes(connections: Connections, signIns: SignIns
         const { ok, text } = await signIns.finish(query, (id) => connections.definition(id));
         return page(ok ? 200 : 400, text);
       },
+    },
+    {
+      method: "GET",
+      path: "/mcp/client.json",
+      guarded: false,
+      maxBody: 0,
+      handle: async () => Response.json(clientDocument(signIns.baseUrl)),
     },
   ];
 }

@@ -15,6 +15,8 @@ export interface ServerSettings {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Env of a program or headers of a remote server, besides those all accounts have. */
   readonly accounts?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
+  /** An OAuth client registered by hand. */
+  readonly oauth?: { readonly clientId?: string | undefined; readonly clientSecret?: string | undefined } | undefined;
   readonly required?: boolean;
   readonly timeoutSeconds?: number;
   readonly approve?: "destructive" | "always" | "never";
@@ -46,6 +48,8 @@ export interface ConnectorDefinition {
   /** settings, or the name of the plugin it came with. */
   readonly source: string;
   readonly address: ServerAddress;
+  /** The OAuth client that was registered there by hand. */
+  readonly registered?: { readonly clientId: string; readonly clientSecret?: string };
   readonly isEnabled: boolean;
   readonly isRequired: boolean;
   readonly timeoutMs: number;
@@ -77,10 +81,13 @@ function toDefinition(
   settings: ServerSettings,
   account: Readonly<Record<string, string>>,
 ): ConnectorDefinition {
+  const { clientId, clientSecret } = settings.oauth ?? {};
+  const registered = clientId ? { clientId, ...(clientSecret ? { clientSecret } : {}) } : undefined;
   return {
     id,
     server,
     source,
+    ...(registered ? { registered } : {}),
     address: addressOf(settings, account),
     isEnabled: source === SETTINGS,
     isRequired: source === SETTINGS && settings.required === true,

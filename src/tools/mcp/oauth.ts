@@ -15,13 +15,16 @@ import { type ConnectorSecrets, type KeyValueStore, SecretValue } from "../../en
 export interface ProviderParts {
   readonly connector: string;
   readonly personId: string;
-  readonly redirectUrl: string;
+  /** Public address of this server. */
+  readonly baseUrl: string;
+  /** An OAuth client registered by hand, for servers that register none themselves. */
+  readonly registered?: { readonly clientId: string; readonly clientSecret?: string } | undefined;
   readonly secrets: ConnectorSecrets;
   readonly kv: KeyValueStore;
   /** Told of every value that must be masked from now on. */
   readonly onSecret: (values: readonly string[]) => void;
   /** Set while a person is signing in: the state of the address they open, and who is told that address. */
-  readonly flow?: { readonly state: string; readonly onAddress: (address: URL) => void };
+  readonly flow?: { readonly state: string; readonly onAddress: (address: URL) => void; readonly isAnew?: boolean };
 }
 
 /** The SDK's view of one person at one server. Without a flow nobody is sent anywhere: tokens are used and refreshed, or the server stays closed. */
@@ -32,23 +35,39 @@ export function createProvider(parts: ProviderParts): OAuthClientProvider {
     return value ? (JSON.parse(value.reveal()) as T) : undefined;
   };
   const write = (key: string, value: unknown) => secrets.keep(connector, key, new SecretValue(JSON.stringify(value)));
+  let used: string | undefined;
+  const { clientId, clientSecret } = parts.registered ?? {};
+  const registered = clientId
+    ? { client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) }
+    : undefined;
   return {
-    redirectUrl: parts.redirectUrl,
-    clientMetadata: metadataFor(parts.redirectUrl),
+    redirectUrl: callbackUrl(parts.baseUrl),
+    clientMetadata: metadataFor(parts.baseUrl),
+    ...(parts.baseUrl.startsWith("https:") ? { clientMetadataUrl: clientDocumentUrl(parts.baseUrl) } : {}),
     state: () => flow?.state ?? "",
-    clientInformation: () => read<OAuthClientInformationMixed>("client"),
+    clientInformation: async () => registered ?? (await read<OAuthClientInformationMixed>("client")),
     saveClientInformation: (information) => write("client", information),
     async tokens() {
+      if (flow?.isAnew) return undefined;
       const tokens = await read<OAuthTokens>(tokensKey(personId));
       if (tokens) parts.onSecret(valuesIn(tokens));
+      used = tokens?.access_token;
       return tokens;
     },
     async saveTokens(tokens) {
       parts.onSecret(valuesIn(tokens));
       await write(tokensKey(personId), tokens);
     },
-    redirectToAuthorization: (address) => flow?.onAddress(address),
-    saveCodeVerifier: (verifier) => secrets.keep(connector, `verifier:${personId}`, new SecretValue(verifier)),
+    async redirectToAuthorization(address) {
+      if (flow) return flow.onAddress(address);
+      // A call needs more than the person allowed: the next sign-in asks for it.
+      const scope = address.searchParams.get("scope");
+      if (scope) await kv.set(scopeKey(connector, personId), scope);
+    },
+    async saveCodeVerifier(verifier) {
+      // Without a flow nobody comes back, and the one of a flow beside this must stay.
+      if (flow) await secrets.keep(connector, `verifier:${personId}`, new SecretValue(verifier));
+    },
     async codeVerifier() {
       const verifier = await secrets.kept(connector, `verifier:${personId}`);
       if (!verifier) throw new Error("The sign-in was not begun here.");
@@ -59,12 +78,44 @@ export function createProvider(parts: ProviderParts): OAuthClientProvider {
       ((await kv.get(`discovery:${connector}`)) ?? undefined) as OAuthDiscoveryState | undefined,
     async invalidateCredentials(scope) {
       const all = scope === "all";
-      if (all || scope === "tokens") await secrets.forget(connector, tokensKey(personId));
+      // Newer tokens than those that were refused may have come meanwhile.
+      const now = all || scope === "tokens" ? await read<OAuthTokens>(tokensKey(personId)) : undefined;
+      if (now && now.access_token === used) await secrets.forget(connector, tokensKey(personId));
       if (all || scope === "client") await secrets.forget(connector, "client");
       if (all || scope === "verifier") await secrets.forget(connector, `verifier:${personId}`);
       if (all || scope === "discovery") await kv.delete(`discovery:${connector}`);
     },
   };
+}
+
+/** Where it is kept what a person must allow beyond what they did. */
+export function scopeKey(connector: string, personId: string): string {
+  return `scope:${connector}:${personId}`;
+}
+
+/** Where browsers come back to. */
+export function callbackUrl(baseUrl: string): string {
+  return `${baseUrl}/mcp/callback`;
+}
+
+/** Where this server says who it is, for sign-in servers that take an address for a client's id. */
+export function clientDocumentUrl(baseUrl: string): string {
+  return `${baseUrl}/mcp/client.json`;
+}
+
+/** What stands there. */
+export function clientDocument(baseUrl: string): Readonly<Record<string, unknown>> {
+  return { client_id: clientDocumentUrl(baseUrl), client_uri: baseUrl, ...metadataFor(baseUrl) };
+}
+
+/** Begins a sign-in for this scope; the flow of the provider hears the address. Rejects when the server does not offer it. */
+export async function askForScope(
+  provider: OAuthClientProvider,
+  request: { readonly serverUrl: string; readonly scope: string; readonly http: typeof fetch },
+): Promise<void> {
+  const { auth } = await import("@modelcontextprotocol/sdk/client/auth.js");
+  const { serverUrl, scope, http } = request;
+  await auth(provider, { serverUrl, scope, fetchFn: http });
 }
 
 /** Where a person's tokens for a connector are kept. */
@@ -82,10 +133,10 @@ export async function exchangeCode(
   await auth(provider, { serverUrl, authorizationCode: code, fetchFn: http });
 }
 
-function metadataFor(redirectUrl: string): OAuthClientMetadata {
+function metadataFor(baseUrl: string): OAuthClientMetadata {
   return {
     client_name: "Parley",
-    redirect_uris: [redirectUrl],
+    redirect_uris: [callbackUrl(baseUrl)],
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
     token_endpoint_auth_method: "none",

@@ -15,7 +15,7 @@ import type {
 } from "../../engine/index.ts";
 import type { ConnectionAccount } from "./connection.ts";
 import { type ConnectorDefinition, SETTINGS } from "./definitions.ts";
-import { createProvider, exchangeCode, tokensKey } from "./oauth.ts";
+import { askForScope, createProvider, exchangeCode, scopeKey, tokensKey } from "./oauth.ts";
 import { type OpenClient, type OpenRequest, SignInNeededError } from "./opened-client.ts";
 import { withLimit } from "./pace.ts";
 
@@ -40,6 +40,13 @@ export interface SignInCard {
   readonly installationId: string;
   readonly conversation: ConversationRef;
   readonly person: PersonRef;
+}
+
+/** A connector a person has signed in to. `since` changes with each sign-in. */
+export interface OwnAccount {
+  readonly definition: ConnectorDefinition;
+  readonly since: string;
+  readonly auth: unknown;
 }
 
 interface FlowRow extends SignInCard {
@@ -93,15 +100,19 @@ export class SignIns {
   }
 
   /** Connectors this person has signed in to, with what opens them. */
-  async accountsOf(
-    personId: string,
-    definitions: readonly ConnectorDefinition[],
-  ): Promise<readonly { readonly definition: ConnectorDefinition; readonly auth: unknown }[]> {
+  async accountsOf(personId: string, definitions: readonly ConnectorDefinition[]): Promise<readonly OwnAccount[]> {
     const prefix = `signed-in:${personId}:`;
     const rows = await this.#parts.kv.list({ prefix, limit: 200 });
-    const ids = new Set(rows.map(({ key }) => key.slice(prefix.length)));
-    const signedIn = definitions.filter(({ id }) => ids.has(id));
-    return signedIn.map((definition) => ({ definition, auth: this.#provider(definition, personId) }));
+    const since = new Map(rows.map(({ key, value }) => [key.slice(prefix.length), String(value)]));
+    return definitions.flatMap((definition) => {
+      const at = since.get(definition.id);
+      return at === undefined ? [] : [{ definition, since: at, auth: this.#provider(definition, personId) }];
+    });
+  }
+
+  /** Public address of this server, or "". */
+  get baseUrl(): string {
+    return this.#parts.baseUrl();
   }
 
   /** Begins a sign-in: the address to open, a way to bind it to its card, or why there is none (for the model). */
@@ -124,7 +135,11 @@ export class SignIns {
     const onAddress = (url: URL) => {
       found = url;
     };
-    const failure = await this.#knock(definition, this.#provider(definition, personId, { state, onAddress }));
+    const scope = await this.#parts.kv.get(scopeKey(id, personId));
+    const failure =
+      typeof scope === "string"
+        ? await this.#widen(definition, this.#provider(definition, personId, { state, onAddress, isAnew: true }), scope)
+        : await this.#knock(definition, this.#provider(definition, personId, { state, onAddress }));
     if (!found || !/^https?:$/.test(found.protocol))
       return { ok: false, text: failure ?? `${id} does not ask anybody to sign in.` };
     const bind = (card: SignInCard) =>
@@ -156,7 +171,8 @@ export class SignIns {
       this.#parts.log.warn({ connector: row.connector, error: String(error) }, "a sign-in was not completed");
       return { ok: false, text: "The server did not accept the sign-in. Ask the bot to connect it again." };
     }
-    await this.#parts.kv.set(`signed-in:${row.person.id}:${row.connector}`, true);
+    await this.#parts.kv.set(`signed-in:${row.person.id}:${row.connector}`, this.#parts.clock.now());
+    await this.#parts.kv.delete(scopeKey(row.connector, row.person.id));
     await this.#answer(row, state);
     return { ok: true, text: "You are signed in. You can close this page and go back to the conversation." };
   }
@@ -188,6 +204,24 @@ export class SignIns {
     }
   }
 
+  /** Asks for a sign-in that allows more than the one there is. Undefined, or why that failed. */
+  async #widen(
+    definition: ConnectorDefinition,
+    provider: ReturnType<typeof createProvider>,
+    scope: string,
+  ): Promise<string | undefined> {
+    if (definition.address.kind !== "remote") return undefined;
+    const http = this.#parts.httpFor(definition) as typeof fetch;
+    const serverUrl = definition.address.url;
+    try {
+      await withLimit(this.#parts.clock, OPEN_MS, () => askForScope(provider, { serverUrl, scope, http }));
+      return undefined;
+    } catch (error) {
+      this.#parts.log.warn({ connector: definition.id, error: String(error) }, "a wider sign-in could not be begun");
+      return `The sign-in at ${definition.id} could not be begun: the server does not offer it as it should.`;
+    }
+  }
+
   /** As if the person had pressed Done: the card is redrawn and the bot told, in one step. */
   async #answer(row: FlowRow, state: string): Promise<void> {
     const { cardId, installationId, conversation, person } = row;
@@ -205,14 +239,15 @@ export class SignIns {
   }
 
   #provider(definition: ConnectorDefinition, personId: string, flow?: Parameters<typeof createProvider>[0]["flow"]) {
-    const redirectUrl = `${this.#parts.baseUrl()}/mcp/callback`;
     const onSecret = (values: readonly string[]) => {
       const before = this.#values.size;
       for (const value of values) this.#values.add(value);
       if (this.#values.size > before) this.#parts.onSecrets();
     };
     const { secrets, kv } = this.#parts;
-    const facts = { connector: definition.id, personId, redirectUrl, secrets, kv, onSecret };
+    const baseUrl = this.#parts.baseUrl();
+    const { id: connector, registered } = definition;
+    const facts = { connector, personId, baseUrl, registered, secrets, kv, onSecret };
     return createProvider(flow ? { ...facts, flow } : facts);
   }
 }

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { InvalidGrantError, InvalidTokenError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
 import { requireBearerAuth } from "@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js";
 import type { AuthorizationParams, OAuthServerProvider } from "@modelcontextprotocol/sdk/server/auth/provider.js";
 import { getOAuthProtectedResourceMetadataUrl, mcpAuthRouter } from "@modelcontextprotocol/sdk/server/auth/router.js";
@@ -25,6 +26,8 @@ export interface OAuthMcpServer {
   readonly refreshes: () => number;
   /** Makes all access tokens of now invalid, as time would. */
   expire(): void;
+  /** Makes all tokens invalid, as the person would who takes their consent back. */
+  revoke(): void;
   close(): Promise<void>;
 }
 
@@ -78,7 +81,12 @@ function createState() {
   const refresh = new Map<string, string>();
   const tokens: string[] = [];
   let refreshes = 0;
-  const shown = { visitor: "nobody", tokens, refreshes: () => refreshes, expire: () => access.clear() };
+  const expire = () => access.clear();
+  const revoke = () => {
+    access.clear();
+    refresh.clear();
+  };
+  const shown = { visitor: "nobody", tokens, refreshes: () => refreshes, expire, revoke };
   const give = (user: string): OAuthTokens => {
     const [first, second] = [token("access"), token("refresh")];
     access.set(first, user);
@@ -114,15 +122,14 @@ function createState() {
       return give(user);
     },
     async exchangeRefreshToken(_client, given) {
+      const user = refresh.get(given);
+      if (!user) throw new InvalidGrantError("taken back");
       refreshes += 1;
-      return give(known(refresh.get(given)));
+      return give(user);
     },
     async verifyAccessToken(given) {
       const user = access.get(given);
-      if (!user) {
-        const { InvalidTokenError } = await import("@modelcontextprotocol/sdk/server/auth/errors.js");
-        throw new InvalidTokenError("expired");
-      }
+      if (!user) throw new InvalidTokenError("expired");
       return { token: given, clientId: "any", scopes: [], expiresAt: Date.now() / 1000 + 60, extra: { user } };
     },
   };
