@@ -53,21 +53,22 @@ function limit(body: ReadableStream<Uint8Array>, maxBytes: number, isStream: boo
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
-        seen += chunk.byteLength;
-        if (seen > maxBytes) {
+        const ends = isStream ? eventEnds(chunk) : undefined;
+        if (seen + (ends?.first ?? chunk.byteLength) > maxBytes) {
           controller.error(new TransferError("too-large", `The answer is larger than ${maxBytes} bytes.`));
           return;
         }
-        if (isStream) seen = bytesSinceEvent(chunk) ?? seen;
+        seen = ends ? chunk.byteLength - ends.last : seen + chunk.byteLength;
         controller.enqueue(chunk);
       },
     }),
   );
 }
 
-/** Bytes after the last empty line of a chunk; undefined when no event ends in it. */
-function bytesSinceEvent(chunk: Uint8Array): number | undefined {
+/** Where the first and the last empty line of a chunk are; undefined when no event ends in it. */
+function eventEnds(chunk: Uint8Array): { readonly first: number; readonly last: number } | undefined {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  const end = Math.max(bytes.lastIndexOf("\n\n"), bytes.lastIndexOf("\r\n\r\n"));
-  return end < 0 ? undefined : chunk.byteLength - end;
+  const firsts = [bytes.indexOf("\n\n"), bytes.indexOf("\r\n\r\n")].filter((at) => at >= 0);
+  if (firsts.length === 0) return undefined;
+  return { first: Math.min(...firsts), last: Math.max(bytes.lastIndexOf("\n\n"), bytes.lastIndexOf("\r\n\r\n")) };
 }

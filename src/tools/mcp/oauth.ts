@@ -29,35 +29,17 @@ export interface ProviderParts {
 
 /** The SDK's view of one person at one server. Without a flow nobody is sent anywhere: tokens are used and refreshed, or the server stays closed. */
 export function createProvider(parts: ProviderParts): OAuthClientProvider {
-  const { secrets, connector, personId, kv, flow } = parts;
-  const read = async <T>(key: string): Promise<T | undefined> => {
-    const value = await secrets.kept(connector, key);
-    return value ? (JSON.parse(value.reveal()) as T) : undefined;
-  };
-  const write = (key: string, value: unknown) => secrets.keep(connector, key, new SecretValue(JSON.stringify(value)));
-  let used: string | undefined;
-  const { clientId, clientSecret } = parts.registered ?? {};
-  const registered = clientId
-    ? { client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) }
-    : undefined;
+  const { secrets, connector, personId, kv, flow, baseUrl } = parts;
+  const sealed = createSealed(secrets, connector);
   return {
-    redirectUrl: callbackUrl(parts.baseUrl),
-    clientMetadata: metadataFor(parts.baseUrl),
-    ...(parts.baseUrl.startsWith("https:") ? { clientMetadataUrl: clientDocumentUrl(parts.baseUrl) } : {}),
+    redirectUrl: callbackUrl(baseUrl),
+    clientMetadata: metadataFor(baseUrl),
+    ...(baseUrl.startsWith("https:") ? { clientMetadataUrl: clientDocumentUrl(baseUrl) } : {}),
     state: () => flow?.state ?? "",
-    clientInformation: async () => registered ?? (await read<OAuthClientInformationMixed>("client")),
-    saveClientInformation: (information) => write("client", information),
-    async tokens() {
-      if (flow?.isAnew) return undefined;
-      const tokens = await read<OAuthTokens>(tokensKey(personId));
-      if (tokens) parts.onSecret(valuesIn(tokens));
-      used = tokens?.access_token;
-      return tokens;
-    },
-    async saveTokens(tokens) {
-      parts.onSecret(valuesIn(tokens));
-      await write(tokensKey(personId), tokens);
-    },
+    clientInformation: async () =>
+      registeredClient(parts) ?? (await sealed.read<OAuthClientInformationMixed>("client")),
+    saveClientInformation: (information) => sealed.write("client", information),
+    ...createTokenKeeping(parts, sealed),
     async redirectToAuthorization(address) {
       if (flow) return flow.onAddress(address);
       // A call needs more than the person allowed: the next sign-in asks for it.
@@ -76,10 +58,47 @@ export function createProvider(parts: ProviderParts): OAuthClientProvider {
     saveDiscoveryState: (state) => kv.set(`discovery:${connector}`, state),
     discoveryState: async () =>
       ((await kv.get(`discovery:${connector}`)) ?? undefined) as OAuthDiscoveryState | undefined,
+  };
+}
+
+/** Sealed JSON of one connector. */
+function createSealed(secrets: ConnectorSecrets, connector: string) {
+  return {
+    async read<T>(key: string): Promise<T | undefined> {
+      const value = await secrets.kept(connector, key);
+      return value ? (JSON.parse(value.reveal()) as T) : undefined;
+    },
+    write: (key: string, value: unknown) => secrets.keep(connector, key, new SecretValue(JSON.stringify(value))),
+  };
+}
+
+function registeredClient({ registered }: ProviderParts): OAuthClientInformationMixed | undefined {
+  if (!registered) return undefined;
+  const { clientId, clientSecret } = registered;
+  return { client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) };
+}
+
+type TokenKeeping = Required<Pick<OAuthClientProvider, "tokens" | "saveTokens" | "invalidateCredentials">>;
+
+function createTokenKeeping(parts: ProviderParts, sealed: ReturnType<typeof createSealed>): TokenKeeping {
+  const { secrets, connector, personId, kv, flow } = parts;
+  let used: string | undefined;
+  return {
+    async tokens() {
+      if (flow?.isAnew) return undefined;
+      const tokens = await sealed.read<OAuthTokens>(tokensKey(personId));
+      if (tokens) parts.onSecret(valuesIn(tokens));
+      used = tokens?.access_token;
+      return tokens;
+    },
+    async saveTokens(tokens) {
+      parts.onSecret(valuesIn(tokens));
+      await sealed.write(tokensKey(personId), tokens);
+    },
     async invalidateCredentials(scope) {
       const all = scope === "all";
       // Newer tokens than those that were refused may have come meanwhile.
-      const now = all || scope === "tokens" ? await read<OAuthTokens>(tokensKey(personId)) : undefined;
+      const now = all || scope === "tokens" ? await sealed.read<OAuthTokens>(tokensKey(personId)) : undefined;
       if (now && now.access_token === used) await secrets.forget(connector, tokensKey(personId));
       if (all || scope === "client") await secrets.forget(connector, "client");
       if (all || scope === "verifier") await secrets.forget(connector, `verifier:${personId}`);

@@ -94,10 +94,6 @@ function createState() {
     tokens.push(first, second);
     return { access_token: first, refresh_token: second, token_type: "bearer", expires_in: 3600 };
   };
-  const known = <T>(value: T | undefined): T => {
-    if (value === undefined) throw new Error("not known here");
-    return value;
-  };
   const provider: OAuthServerProvider = {
     clientsStore: {
       getClient: (id) => clients.get(id),
@@ -134,6 +130,11 @@ function createState() {
     },
   };
   return { provider, shown };
+}
+
+function known<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("not known here");
+  return value;
 }
 
 function token(kind: string): string {
