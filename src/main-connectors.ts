@@ -9,7 +9,7 @@ import {
   type Store,
   type VaultCipher,
 } from "./engine/index.ts";
-import { type ConnectorSet, createConnectors } from "./tools/index.ts";
+import { type ConnectorDefinition, type ConnectorSet, createConnectors } from "./tools/index.ts";
 
 /** What connectors need of the rest. */
 export interface MainConnectorParts {
@@ -17,6 +17,8 @@ export interface MainConnectorParts {
   readonly cipher: VaultCipher;
   readonly models: Models;
   readonly orgId: string;
+  /** Definitions that come with plugins. */
+  readonly more?: readonly ConnectorDefinition[];
   readonly clock: Clock;
   readonly log: Log;
   /** Read when it is needed: the engine is made with the connectors. */
@@ -30,6 +32,7 @@ export function createMainConnectors(config: Config, parts: MainConnectorParts):
   const { store, cipher, models, orgId, clock, log } = parts;
   return createConnectors({
     servers: config.mcp.servers,
+    more: parts.more ?? [],
     kv: store.keyValues("connectors"),
     secrets: createConnectorSecrets({ store, cipher, orgId, admins: config.access.admins }),
     allowPrivateHosts: config.net.allowPrivateHosts,
