@@ -45,6 +45,8 @@ const MAY_BE_UNSET: readonly RegExp[] = [
   /^providers\.[^.]+\.apiKey$/,
 ];
 const PLACEHOLDER = /\$?\$\{([^}]*)\}/g;
+const SECRET = /^secret:[^\s{}$]+$/;
+const MAY_NAME_SECRETS = /^mcp\.servers\.[^.]+\.(env|headers|accounts\.[^.]+)\./;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Values of a `.env` text. Quotes, comments, `export` and several lines in quotes are understood. */
@@ -117,6 +119,8 @@ function interpolate(text: string, path: KeyPath, reading: Reading): string | un
   const filled = text.replace(PLACEHOLDER, (whole, name: string) => {
     // `$${NAME}` stands for the characters `${NAME}` themselves.
     if (whole.startsWith("$$")) return whole.slice(1);
+    // Values of the vault are filled in when the connector starts; here they are only names.
+    if (SECRET.test(name) && MAY_NAME_SECRETS.test(toPath(path))) return whole;
     const value = reading.env[name];
     if (value !== undefined && value !== "") return value;
     if (reading.isDraft && !mayBeUnset(path)) return `unset ${name}`;
@@ -138,7 +142,9 @@ function reportUnset(name: string, path: KeyPath, reading: Reading): void {
     path,
     text: VARIABLE.test(name)
       ? `the environment variable ${name} is not set. Set it (for example in .env), or remove this key`
-      : `\${${name}} is not a variable name; write \${NAME}, or $\${…} for the characters themselves`,
+      : SECRET.test(name)
+        ? `\${${name}} names a secret of the vault, and those are filled in only in env, headers and accounts of mcp.servers`
+        : `\${${name}} is not a variable name; write \${NAME}, or $\${…} for the characters themselves`,
   });
 }
 

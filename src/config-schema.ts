@@ -159,13 +159,33 @@ const bot = block({
   discord: block({ token: filled("the bot's token") }).optional(),
 });
 
+const pairs = (what: string) => z.record(z.string(), text("text"), { error: expected(what) });
+
+/** The keys of the usual mcpServers files, and ours. */
 const mcpServer = block({
-  type: choice("stdio", "http").optional(),
+  type: choice("stdio", "http", "streamable-http", "sse").optional(),
   command: filled("a command").optional(),
   args: list(text("text"), "arguments").optional(),
-  env: z.record(z.string(), text("text"), { error: expected("NAME: value pairs") }).optional(),
-  url: filled("an http(s) address").optional(),
-  headers: z.record(z.string(), text("text"), { error: expected("Name: value pairs") }).optional(),
+  env: pairs("NAME: value pairs").optional(),
+  url: filled("an http(s) address").refine(isHttpUrl, { error: "expected an http(s) address" }).optional(),
+  headers: pairs("Name: value pairs").optional(),
+  accounts: z
+    .record(
+      z.string().regex(/^[a-z0-9][a-z0-9-]*$/i, { error: "expected a name of letters, digits and -" }),
+      pairs("NAME: value pairs"),
+      { error: expected("name: { NAME: value } entries") },
+    )
+    .optional(),
+  oauth: z
+    .partialRecord(z.enum(["clientId", "clientSecret"]), text("text"), {
+      error: expected("clientId, and clientSecret where there is one"),
+    })
+    .optional(),
+  required: z.boolean({ error: expected("true or false") }).default(false),
+  timeoutSeconds: whole(1, 3_600).default(60),
+  approve: choice("destructive", "always", "never").default("destructive"),
+  sampling: whole(0, 10_000).default(0),
+  roots: list(filled("a folder"), "folders").default([]),
 }).refine((server) => (server.command === undefined) !== (server.url === undefined), {
   error: "needs either command (a local program) or url (a remote server), and not both",
 });
@@ -259,7 +279,13 @@ export const settingsSchema = block(
     storage: storage.prefault({}),
     mcp: block({
       servers: z
-        .record(z.string(), mcpServer, { error: expected("name: { command … } or { url … } entries") })
+        .record(
+          z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/i, {
+            error: "expected a name of letters, digits, - and _, up to 40 characters",
+          }),
+          mcpServer,
+          { error: expected("name: { command … } or { url … } entries") },
+        )
         .default({}),
     }).prefault({}),
     plugins: list(filled("a folder or git address"), "folders or git addresses").default([]),

@@ -83,8 +83,9 @@ export function secretsOf(config: Config): readonly string[] {
     ...Object.values(config.providerKeys),
   ];
   const servers = Object.values(config.mcp.servers).flatMap((server) => [
-    ...Object.values(server.env ?? {}),
-    ...Object.values(server.headers ?? {}),
+    ...[server.env, server.headers, server.oauth, ...Object.values(server.accounts ?? {})].flatMap((pairs) =>
+      Object.values(pairs ?? {}),
+    ),
   ]);
   const addresses = [config.storage.databaseUrl, config.storage.redisUrl].flatMap((url) => [url, passwordIn(url)]);
   const vault = config.storage.vaultKey.split(/[\s,]+/);
@@ -159,7 +160,7 @@ function assemble(
     storage,
     baseDir: cwd,
     gitEnv: gitEnvOf(env),
-    warnings: [...bots.warnings, ...warningsOf(settings, storage)],
+    warnings: [...bots.warnings, ...warningsOf(storage)],
   };
   if (around.isDraft) return { config, problems: checkBots(config) };
   const problems = [
@@ -187,15 +188,11 @@ function locateStorage(storage: FileSettings["storage"], env: Environment, cwd: 
 }
 
 /** Settings that are understood and not acted on yet; silence would look like a fault. */
-function warningsOf(settings: FileSettings, storage: StorageConfig): Warning[] {
+function warningsOf(storage: StorageConfig): Warning[] {
   const unused = [
     [
       storage.redisUrl !== "" && storage.databaseUrl === "",
       "REDIS_URL is set but not used: several processes need DATABASE_URL too. This one works alone on its embedded database.",
-    ],
-    [
-      Object.keys(settings.mcp.servers).length > 0,
-      "mcp.servers is set but not used: this version does not connect to MCP servers.",
     ],
   ] as const;
   return unused.flatMap(([applies, text]) => (applies ? [text] : []));

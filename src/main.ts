@@ -28,13 +28,16 @@ import {
   openStore,
   type RunQueue,
   type SkillLibrary,
+  type Store,
 } from "./engine/index.ts";
 import { createLog } from "./log.ts";
 import { type Accounts, createAccounts } from "./main-accounts.ts";
+import { createMainConnectors, followPluginServers } from "./main-connectors.ts";
+import { startListening, type WebState } from "./main-listen.ts";
 import { syncPlugins } from "./main-plugins.ts";
-import { startWebServer, type WebServer } from "./main-web.ts";
+import type { WebServer } from "./main-web.ts";
 import { createMetrics, type ServedMetrics } from "./metrics.ts";
-import { tools } from "./tools/index.ts";
+import { type ConnectorSet, tools } from "./tools/index.ts";
 
 const DRAIN_MS = 5000;
 const STOP_LIMIT_MS = 9500;
@@ -101,13 +104,15 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     const queue = await openQueue(config, opened.store, { clock, log });
     let accounts: Accounts | undefined;
     const onBotChanged = (bot: Bot) => void accounts?.attach(bot);
+    const state: WebState = { settled: false };
     const skills = createSkills({ ...config.storage, log });
     await skills.refresh();
-    const engine = await assemble(config, opened.store, { clock, log, metrics, queue, skills, onBotChanged });
+    const services: Services = { clock, log, metrics, queue, skills, onBotChanged };
+    const { engine, connectors } = await assemble(config, opened.store, state, services);
     accounts = createAccounts(config, engine, log);
     vaultMask = engine.mask;
-    const state = { settled: false };
-    const web = await listen(config, engine, opened.store, state, { log, metrics, skills });
+    const web = await startListening(config, { ...services, engine, connectors, store: opened.store, state });
+    state.port = web.port;
     metrics.watchBots(() =>
       engine.health().map(({ botId, platform, state }) => ({ botId, platform, connected: state === "connected" })),
     );
@@ -115,6 +120,9 @@ export async function start(options: StartOptions = {}): Promise<Running> {
       config.bots.map(({ id, name, role, model, lanes }) => ({ id, name, role, model, lanes })),
     );
     await engine.run();
+    // In the background: no bot waits for a server (SPEC P2). A gateway runs no turns and needs none.
+    const following = followPluginServers(config, { connections: connectors.connections, clock, log });
+    if (config.role !== "gateway") void following.ready.then(() => connectors.connections.start());
     const connecting = accounts.connect(bots).then(() => {
       state.settled = true;
     });
@@ -123,8 +131,8 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     const { role, origin } = config;
     log.info({ url, role, database: opened.kind, bots: bots.map((bot) => bot.id), origin }, "ready");
     const stop = async () => {
-      await syncing.stop();
-      await stopAll({ engine, web, close: opened.close, connecting, log });
+      await Promise.all([syncing.stop(), following.stop()]);
+      await stopAll({ engine, connectors, web, close: opened.close, connecting, log });
     };
     return { port: web.port, url, stop };
   } catch (error) {
@@ -142,9 +150,12 @@ interface Services {
   readonly onBotChanged: (bot: Bot) => void;
 }
 
-type Store = Awaited<ReturnType<typeof openStore>>["store"];
-
-async function assemble(config: Config, store: Store, services: Services): Promise<Engine> {
+async function assemble(
+  config: Config,
+  store: Store,
+  state: WebState,
+  services: Services,
+): Promise<{ readonly engine: Engine; readonly connectors: ConnectorSet }> {
   const { clock, log } = services;
   const { storage } = config;
   const settings = toEngineSettings(config);
@@ -168,23 +179,30 @@ async function assemble(config: Config, store: Store, services: Services): Promi
     demoFiles: await createDemoFiles(join(storage.workspaceDir, "demo")),
     demoPaceMs: 700,
   });
-  return createEngine({
+  const cipher = createVaultCipher(keys);
+  let made: Engine | undefined;
+  const { orgId } = settings;
+  const around = { engine: () => made, port: () => state.port };
+  const connectors = createMainConnectors(config, { ...services, ...around, store, cipher, models, orgId });
+  made = createEngine({
     ...services,
     store,
     blobs,
     models,
-    tools,
+    tools: [...tools, ...connectors.tools],
+    connectors: connectors.connections,
     settings,
     files: {
       roots: [{ path: storage.workspaceDir, seenAs: "/workspace" }, { path: storage.workspaceDir }],
       secretPaths: [storage.keyFile, storage.databaseDir, ...(config.file ? [config.file] : [])],
     },
     guardedFetch: createGuardedFetch({ allowPrivateHosts: config.net.allowPrivateHosts, log }),
-    cipher: createVaultCipher(keys),
+    cipher,
     role: config.role,
     isShared: isShared(config),
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`,
   });
+  return { engine: made, connectors };
 }
 
 /** Several processes may share the work when both servers are named (SPEC O1). */
@@ -201,61 +219,9 @@ async function openQueue(config: Config, store: Store, parts: Pick<Services, "cl
   return createBullmqRunQueue({ ...parts, redisUrl: config.storage.redisUrl, prefix: `parley-${installation}` });
 }
 
-async function listen(
-  config: Config,
-  engine: Engine,
-  store: Store,
-  state: { readonly settled: boolean },
-  services: Pick<Services, "log" | "metrics" | "skills">,
-): Promise<WebServer> {
-  const { host, port, password } = config.web;
-  try {
-    return await startWebServer({
-      host,
-      port,
-      password,
-      // A worker tells only how it is; people and platforms are served by gateways.
-      routes: () => (config.role === "worker" ? [] : engine.routes),
-      log: services.log,
-      metrics: () => services.metrics.render(),
-      health: () => healthOf(store),
-      readiness: () => ({
-        ready: state.settled,
-        body: {
-          status: state.settled ? "ready" : "starting",
-          bots: engine.health(),
-          skills: skillsHealth(services.skills),
-        },
-      }),
-    });
-  } catch (error) {
-    if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRINUSE") throw error;
-    throw new ConfigError(
-      `web.port: port ${port} on ${host} is already in use. Stop what uses it, or set web.port to another number.`,
-      {
-        cause: error,
-      },
-    );
-  }
-}
-
-/** How many skills all bots share, and what is wrong with others. */
-function skillsHealth(skills: SkillLibrary): Readonly<Record<string, unknown>> {
-  return { known: skills.list("").length, problems: skills.problems() };
-}
-
-async function healthOf(store: Store): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    await store.ping();
-    return { status: "ok", database: "ok", uptimeSeconds: Math.round(process.uptime()) };
-  } catch {
-    // The reason is in the log of whoever tried to store something; health says only that it does not work.
-    return { status: "failing", database: "not reachable" };
-  }
-}
-
 async function stopAll(parts: {
   readonly engine: Engine;
+  readonly connectors: ConnectorSet;
   readonly web: WebServer;
   readonly close: () => Promise<void>;
   readonly connecting: Promise<void>;
@@ -263,6 +229,7 @@ async function stopAll(parts: {
 }): Promise<void> {
   parts.log.info({}, "stopping");
   await parts.engine.stop(DRAIN_MS);
+  await parts.connectors.connections.stop();
   await parts.web.close();
   await parts.close();
   parts.log.info({}, "stopped");

@@ -68,8 +68,6 @@ test("the README's table names every block and key", () => {
         .slice(0, 2),
     ),
   );
-  // Of MCP servers the README only says that they are not used.
-  names.delete("servers");
   expect([...names].filter((name) => !table.includes(`\`${name}`))).toEqual([]);
 });
 

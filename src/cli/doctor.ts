@@ -8,6 +8,7 @@ import { type Config, loadConfig } from "../config.ts";
 import { ConfigError, claimDirectory, DatabaseInUseError, loadVaultKey, probeDatabase } from "../engine/index.ts";
 import { type CommandLine, type Finding, type PlatformSetup, settingsArguments } from "./command-line.ts";
 import { checkRuntimeBots } from "./doctor-bots.ts";
+import { checkConnectors } from "./doctor-connectors.ts";
 import { checkProviders } from "./doctor-providers.ts";
 import { checkSkills } from "./doctor-skills.ts";
 
@@ -27,6 +28,7 @@ export async function doctor(line: CommandLine, setups: Setups, fix = false): Pr
     checkAddress(config, line.fetch),
     checkRuntimeBots(config),
     checkSkills(config),
+    checkConnectors(config, line.fetch),
   ]);
   return report(line, [...loaded.findings, ...parts.flat()]);
 }

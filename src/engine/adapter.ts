@@ -202,8 +202,11 @@ export interface Adapter {
   settle(delivery: Delivery, place: Place, receipts: readonly Receipt[], outcome: CardOutcome): Promise<void>;
   /** True where questions are written out with numbers: a typed number then names a choice (SPEC C4, M14). */
   readonly numbersChoices?: boolean;
-  /** Working status on or off; called again every 45 s while it lasts. Failures are swallowed by the caller. */
-  showWorking?(place: Place, working: boolean): Promise<void>;
+  /**
+   * Working status on or off; called again every 45 s while it lasts. `words` say how far a step is, where the platform can show that. Failures
+   * are swallowed by the caller.
+   */
+  showWorking?(place: Place, working: boolean, words?: string): Promise<void>;
   /** Shows that a bot has taken this message, or that its turn is over; only where receipts are wanted (SPEC M14). May be repeated; failures are swallowed by the caller. */
   markTaken?(place: Place, nativeId: string, taken: boolean): Promise<void>;
   /** Adds a reaction to a message; an existing one counts as success. */

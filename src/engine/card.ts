@@ -46,6 +46,8 @@ export interface HostCard {
   readonly kind: "notice" | Exclude<CardKind, "widget" | "secret">;
   readonly text: string;
   readonly controls: readonly HostControl[];
+  /** A page to open; shown as a button beside the controls. */
+  readonly link?: { readonly label: string; readonly url: string };
 }
 
 /** The stored state of a card. */
@@ -70,7 +72,12 @@ export interface Card {
 
 /** What a card asks, and the native message its turn answered (so that the answer's turn replies in the same place). */
 export type CardSpec = { readonly nativeReplyTo?: string } & (
-  | { readonly kind: "widget"; readonly widget: Widget }
+  | {
+      readonly kind: "widget";
+      readonly widget: Widget;
+      /** A running tool call asked, not the bot: the answer goes to that call and wakes nobody. */
+      readonly askedByCall?: true;
+    }
   | { readonly kind: "secret"; readonly secret: SecretRequest }
   | { readonly kind: "host"; readonly host: HostCard; readonly data: Readonly<Record<string, unknown>> }
 );

@@ -6,6 +6,7 @@
 import type { Adapter, AdapterAccount, AdapterRoute, BotHealth } from "./adapter.ts";
 import type { Bot } from "./bot.ts";
 import type { Clock } from "./clock.ts";
+import type { Connectors } from "./connector.ts";
 import { PEER_PLATFORM } from "./conversation.ts";
 import { createDeliverParts, type EngineFiles } from "./delivery/deliver-parts.ts";
 import { createOutbox, type Outbox } from "./delivery/outbox.ts";
@@ -24,7 +25,7 @@ import { createSweeper, type SweepPass } from "./queue/sweeper.ts";
 import { createWorker } from "./queue/worker.ts";
 import { createAdapterContext } from "./routing/adapter-context.ts";
 import { createHostCards, type HostCards } from "./routing/host-cards.ts";
-import { createInstallations, type Installations } from "./routing/installations.ts";
+import { createInstallations, type Installations, isActive } from "./routing/installations.ts";
 import { createIntakeLeases, type IntakeLeases, LEASE_EVERY_MS } from "./routing/intake-leases.ts";
 import { reportLostSend } from "./routing/lost-sends.ts";
 import { createMembership, type Membership } from "./routing/membership.ts";
@@ -35,6 +36,7 @@ import type { EngineSettings } from "./settings.ts";
 import type { SkillLibrary } from "./skill.ts";
 import { type Attachments, createAttachments } from "./state/attachments.ts";
 import { type BotWatch, createBotWatch } from "./state/bot-watch.ts";
+import { createKeptOffers } from "./state/kept-offers.ts";
 import type { VaultCipher } from "./state/vault.ts";
 import type { Blobs } from "./store/blobs.ts";
 import type { BotSeed, Store } from "./store/store.ts";
@@ -51,6 +53,8 @@ export interface EngineParts {
   readonly queue: RunQueue;
   readonly models: Models;
   readonly tools: readonly Tool[];
+  /** MCP servers whose tools bots are offered; absent when there are none. */
+  readonly connectors?: Connectors;
   readonly settings: EngineSettings;
   /** Skills that lie in folders; it is looked at again every two seconds. */
   readonly skills: SkillLibrary;
@@ -80,6 +84,8 @@ export interface Engine {
   readonly routes: readonly AdapterRoute[];
   /** Masks stored secrets, for log lines. */
   readonly mask: (text: string) => string;
+  /** Reads again what must be masked. */
+  refreshSecrets(): Promise<void>;
   health(): readonly (BotHealth & { readonly platform: string })[];
   /** Stops taking events, lets turns end for `graceMs`, then hands over. Everything unfinished goes on after the next start. */
   stop(graceMs: number): Promise<void>;
@@ -112,6 +118,7 @@ export function createEngine(parts: EngineParts): Engine {
     receive,
     routes,
     mask: secretMask.mask,
+    refreshSecrets: () => secretMask.refresh(),
     syncBots: (seeds) => syncBots(parts, core, seeds),
     async connect(adapter, account) {
       adapters.set(adapter.platform, adapter);
@@ -157,11 +164,6 @@ async function syncBots(parts: EngineParts, core: Core, seeds: readonly BotSeed[
   core.installations.setOrder([...new Set([...listed, ...bots.map((bot) => bot.id)])]);
   core.bots.know(bots);
   return bots;
-}
-
-/** Bots that were taken out of the settings keep their rows, but are nobody's teammates. */
-function isActive(installations: Installations, botId: string): boolean {
-  return installations.order().length === 0 || installations.order().includes(botId);
 }
 
 /** What changed while nobody listened (SPEC G1). A list that cannot be read now is read by the sweep. */
@@ -232,7 +234,10 @@ function createGuardedReceive(parts: EngineParts, core: Core): Receive {
   });
   return async (event: InboundEvent) => {
     const reception = await route(event);
-    if (event.type === "secret" && reception.status === "accepted") await core.secretMask.refresh();
+    if (event.type === "secret" && reception.status === "accepted") {
+      await core.secretMask.refresh();
+      parts.connectors?.secretsChanged();
+    }
     return reception;
   };
 }
@@ -249,12 +254,8 @@ function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
   const reportLost = async () => {
     for (const sessionId of await store.reportLostMail()) queue.ring(sessionId, MAIL_RANK.bot);
   };
-  const showWaiting = createShowWaiting({
-    ...parts,
-    waitMs: parts.settings.limits.waitMs,
-    adapters: lookup,
-    platforms: () => [...core.adapters.keys()],
-  });
+  const platforms = () => [...core.adapters.keys()];
+  const showWaiting = createShowWaiting({ ...parts, ...parts.settings.limits, adapters: lookup, platforms });
   const turns: readonly SweepPass[] = [
     { name: "due mail", everyMs: 1000, run: ringDue },
     { name: "people who wait", everyMs: 1000, run: () => showWaiting() },
@@ -280,6 +281,7 @@ function sweepPasses(parts: EngineParts, core: Core): readonly SweepPass[] {
 function createTurnWorker(parts: EngineParts, core: Core) {
   const turnParts = {
     ...parts,
+    offers: parts.connectors ? createKeptOffers(parts.store.keyValues("connectors")) : undefined,
     adapters: (platform: string) => core.adapters.get(platform),
     outbox: core.outbox,
     attachments: core.attachments,

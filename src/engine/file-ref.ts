@@ -26,3 +26,14 @@ export interface FileRef {
 export function isImage(file: Pick<FileRef, "mediaType">): boolean {
   return /^image\/(png|jpeg|gif|webp|avif)$/.test(file.mediaType);
 }
+
+/** The address by which a bot names stored bytes in SendMessage; only who was told it knows it. */
+export function attachmentUrl(file: Pick<FileRef, "sha256" | "ext">): string {
+  return `file:///attachments/${file.sha256}.${file.ext}`;
+}
+
+/** The stored bytes an address names, when it is such an address. */
+export function readAttachmentUrl(url: string): { readonly sha256: string; readonly ext: string } | undefined {
+  const [, sha256, ext] = /^file:\/\/\/attachments\/([0-9a-f]{64})\.([a-z0-9]{1,10})$/.exec(url.trim()) ?? [];
+  return sha256 && ext ? { sha256, ext } : undefined;
+}

@@ -63,6 +63,14 @@ export type MailBody =
       readonly outcome: "stored" | "declined";
       readonly nativeReplyTo?: string;
     }
+  /** A person allowed a call that had asked (SPEC C8): the host runs exactly this one. */
+  | {
+      readonly type: "approved";
+      readonly role: Role;
+      readonly cardId: string;
+      readonly call: { readonly name: string; readonly args: unknown };
+      readonly nativeReplyTo?: string;
+    }
   /** A person pressed Retry on a host notice: the unanswered message is still in the session (SPEC M12, T8). */
   | { readonly type: "retry"; readonly role: Role; readonly cardId: string; readonly nativeReplyTo?: string }
   /**

@@ -25,3 +25,6 @@ export const tools: readonly Tool[] = [
   readSkill,
   updateState,
 ];
+
+export { type ConnectorParts, type ConnectorSet, createConnectors } from "./mcp/create-connectors.ts";
+export { type ConnectorDefinition, readServersFile, type ServerSettings } from "./mcp/definitions.ts";

@@ -41,6 +41,22 @@ export function retryCard(entryId: string, cardId: string): Delivery {
   };
 }
 
+/** A page a person should open. */
+export function linkCard(entryId: string, cardId: string): Delivery {
+  return {
+    kind: "host-card",
+    entryId,
+    botName: "Ada",
+    cardId,
+    card: {
+      kind: "connect",
+      text: "Please sign in.",
+      link: { label: "Sign in", url: "https://example.com/sign-in" },
+      controls: [{ value: "done", label: "Done", style: "default" }],
+    },
+  };
+}
+
 /** The pieces of a delivery as the outbox would store them. */
 export function pieces(h: { readonly adapter: Adapter }, delivery: Delivery, place: Place): Piece[] {
   return h.adapter.render(delivery, place).map((content, index) => ({

@@ -5,7 +5,7 @@ import type { Component } from "../../src/adapters/discord/components.ts";
 import { codePoints, utf8Bytes } from "../../src/adapters/discord/limits.ts";
 import { type CardContent, renderDelivery, renderSettled } from "../../src/adapters/discord/render.ts";
 import type { BubbleContent, Widget, WidgetOption } from "../../src/engine/index.ts";
-import { bubble, retryCard } from "./deliveries.ts";
+import { bubble, linkCard, retryCard } from "./deliveries.ts";
 
 const option = (label: string, more: Partial<WidgetOption> = {}): WidgetOption => ({
   label,
@@ -115,4 +115,10 @@ test("a host card without a card id is a plain notice; with one it has its contr
     { kind: "text", content: "That did not work." },
   ]);
   expect(renderDelivery(retryCard("e1", "c1"))).toMatchObject([{ kind: "card", values: { list: ["retry"] } }]);
+});
+
+test("a card with a page to open has a link button before its controls", () => {
+  const [content] = renderDelivery(linkCard("e1", "c1"));
+  const buttons = all(content?.kind === "card" ? content.components : []).filter((item) => item.type === 2);
+  expect(buttons.map((button) => button.url ?? button.label)).toEqual(["https://example.com/sign-in", "Done"]);
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type MessageContent, renderDelivery, type SlackContent } from "../../src/adapters/slack/render.ts";
 import type { BubbleContent, Delivery, FileRef, HostCard, WidgetOption } from "../../src/engine/index.ts";
 import { checkBlocks } from "../emulators/slack/block-rules.ts";
-import { bubble } from "./deliveries.ts";
+import { bubble, linkCard } from "./deliveries.ts";
 
 const file = (name: string): FileRef => ({ sha256: "0".repeat(64), ext: "png", name, mediaType: "image/png", size: 1 });
 const only = (contents: readonly SlackContent[]): MessageContent => {
@@ -161,3 +161,10 @@ test.each([true, false])(
     expect(JSON.stringify(only(contents).blocks)).toContain(webForm ? "secret-link" : "secret-form");
   },
 );
+
+test("a card with a page to open has a link button before its controls", () => {
+  const [content] = renderDelivery(linkCard("e1", "c1"));
+  const text = JSON.stringify(content);
+  expect(text.indexOf("https://example.com/sign-in")).toBeGreaterThan(0);
+  expect(text.indexOf("https://example.com/sign-in")).toBeLessThan(text.indexOf('"Done"'));
+});

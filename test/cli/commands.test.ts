@@ -174,6 +174,27 @@ test("doctor finds a key file that others can read, a server that is down and a 
   expect(out).not.toMatch(/sk-wrong-key|hunter2/);
 });
 
+test("doctor asks the running Parley about its connectors, or greets remote ones itself", async () => {
+  const servers =
+    "{ far: { url: https://far.example/mcp, headers: { A: topsecretvalue } }, near: { command: ./not-there } }";
+  write("parley.yaml", `mcp: { servers: ${servers} }\n`);
+  const alone: typeof fetch = async (url) => {
+    if (String(url).includes("far.example")) return new Response("", { status: 401 });
+    throw new Error("refused");
+  };
+  const first = await run(["doctor"], { fetch: alone });
+  expect(first.out).toMatch(/^ok +connector far: far\.example answers, and asks for a sign-in/m);
+  expect(first.out).toMatch(/^fault +connector near: its program \.\/not-there is not there/m);
+  const connectors = [
+    { connector: "far", state: "connected", tools: 3 },
+    { connector: "near", state: "reconnecting", tools: 0, remedy: "Not connected: its program was not found." },
+  ];
+  const beside = await run(["doctor"], { fetch: async () => Response.json({ connectors }) });
+  expect(beside.out).toMatch(/^ok +connector far: connected, 3 tools/m);
+  expect(beside.out).toMatch(/^fault +connector near: reconnecting\n +→ Not connected: its program was not found\./m);
+  expect(`${first.out}${beside.out}`).not.toContain("topsecretvalue");
+});
+
 test("backup copies everything but the key, and only under its final name", async () => {
   mkdirSync(join(cwd, "data/database"), { recursive: true });
   mkdirSync(join(cwd, "data/files"));

@@ -33,7 +33,7 @@ export function createWatch(slack: Slack, llm: Llm, life: Life) {
   return {
     answers,
     openWork,
-    until: <T>(look: () => T | null | undefined | false, what: string, ms = PATIENCE_MS) =>
+    until: <T>(look: () => T | null | undefined | false, what: string | (() => string), ms = PATIENCE_MS) =>
       slack.waitUntil(look, what, ms),
     request: (fits: (request: LlmRequest) => boolean, ms = PATIENCE_MS) => llm.waitForRequest(fits, undefined, ms),
     acknowledged: async () => {

@@ -74,7 +74,7 @@ export interface World extends AsyncDisposable {
   /** The first answer below a message: in its thread, or after it in a direct conversation. */
   answer(to: Post, ms?: number): Promise<Post>;
   /** Waits for a condition; `what` names it in the error. */
-  until<T>(look: () => T | null | undefined | false, what: string, ms?: number): Promise<T>;
+  until<T>(look: () => T | null | undefined | false, what: string | (() => string), ms?: number): Promise<T>;
   /** The first request to a model that fits. */
   request(fits: (request: LlmRequest) => boolean, ms?: number): Promise<LlmRequest>;
   /** Resolves when every event that was sent is acknowledged. */

@@ -132,7 +132,8 @@ function renderHostCard(host: HostCard, cardId: string | undefined): readonly Di
   const buttons = host.controls.map((control, index) =>
     button(control.label, writeControlId({ verb: "pick", cardId, index }), control.style),
   );
-  return card(host.text, rows(buttons), { cardId, list: host.controls.map((control) => control.value) });
+  const open = host.link ? [linkButton(host.link.label, host.link.url)] : [];
+  return card(host.text, rows([...open, ...buttons]), { cardId, list: host.controls.map((control) => control.value) });
 }
 
 function texts(markdown: string, mentionable: readonly PersonRef[]): readonly TextContent[] {

@@ -13,9 +13,9 @@ import { problemOf, toDeliveryError } from "./errors.ts";
 import { isTs, threadOf } from "./place.ts";
 
 /** Shows or clears that the bot works. Slack has no such sign for a channel's own level. */
-export async function setWorking(bot: SlackBot, place: Place, working: boolean): Promise<void> {
+export async function setWorking(bot: SlackBot, place: Place, working: boolean, words?: string): Promise<void> {
   const thread = threadOf(place);
-  if (thread !== undefined) await bot.presence.show(place.ref.channelId, thread, working);
+  if (thread !== undefined) await bot.presence.show(place.ref.channelId, thread, working, words);
 }
 
 /** Adds a reaction; one that is there already is success. Throws DeliveryError. */

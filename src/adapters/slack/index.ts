@@ -77,8 +77,8 @@ export function createSlackAdapter(settings: SlackSettings): Adapter {
     find: (piece) => adapter.sending(piece.place.installationId, (parts) => findPiece(parts, piece)),
     settle: (delivery, place, receipts, outcome) =>
       adapter.sending(place.installationId, (parts) => settleCard(parts, delivery, place, receipts, outcome)),
-    showWorking: (place, working) =>
-      adapter.sending(place.installationId, ({ bot }) => setWorking(bot, place, working)),
+    showWorking: (place, working, words) =>
+      adapter.sending(place.installationId, ({ bot }) => setWorking(bot, place, working, words)),
     ...(looks.cards ? {} : { numbersChoices: true }),
     ...(looks.receipts ? { markTaken: (...told) => adapter.markTaken(...told) } : {}),
     fetchFile: (installationId, file, signal) => adapter.fetchFile(installationId, file, signal),

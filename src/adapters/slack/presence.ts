@@ -14,7 +14,7 @@ import { problemOf } from "./errors.ts";
 /** Working states of one bot in one workspace. */
 export interface Presence {
   /** Shows or clears it. Resolves when Slack was told what it needs to be told; never rejects. */
-  show(channelId: string, threadTs: string, working: boolean): Promise<void>;
+  show(channelId: string, threadTs: string, working: boolean, words?: string): Promise<void>;
   /** Clears it whoever has shown it, another process included. Never rejects. */
   clear(channelId: string, threadTs: string): Promise<void>;
   /** A message of the bot has removed the line; it is shown again if the work goes on. */
@@ -44,6 +44,8 @@ const LASTING_MS = 2000;
 /** Slack takes a line away after two minutes; one younger than this, ms, outlives the next time we are asked. */
 const FRESH_MS = 70_000;
 const STATUS = "is thinking…";
+/** Slack cuts the line at about this many characters. */
+const MAX_STATUS = 80;
 const MAX_LEFT = 500;
 const STOP_REMEDY =
   "The Stop button is not shown: subscribe the app to the event agent_session_stopped under Event Subscriptions.";
@@ -90,7 +92,7 @@ class ShownPresence implements Presence {
     return this.#remedy;
   }
 
-  show(channelId: string, threadTs: string, working: boolean): Promise<void> {
+  show(channelId: string, threadTs: string, working: boolean, words?: string): Promise<void> {
     const key = this.#keyOf(channelId, threadTs);
     const known = this.#works.get(key);
     if (!working) {
@@ -102,7 +104,7 @@ class ShownPresence implements Presence {
     const work = known ?? { over: new AbortController(), lineAt: undefined, hasSession: false, isNoted: false };
     this.#works.set(key, work);
     if (!known) this.#after(key, work, () => this.#lasts(channelId, threadTs, work));
-    return this.#inTurn(key, () => this.#keepLine(channelId, threadTs, work));
+    return this.#inTurn(key, () => this.#keepLine(channelId, threadTs, work, words));
   }
 
   async clear(channelId: string, threadTs: string): Promise<void> {
@@ -165,13 +167,14 @@ class ShownPresence implements Presence {
     });
   }
 
-  async #keepLine(channelId: string, threadTs: string, work: Work): Promise<void> {
+  /** `words` say how far the work is; they are shown though the line is fresh. */
+  async #keepLine(channelId: string, threadTs: string, work: Work, words?: string): Promise<void> {
     const now = this.#parts.clock.now();
     const isFresh = work.lineAt !== undefined && now - work.lineAt < FRESH_MS;
-    if (work.over.signal.aborted || isFresh) return;
+    if (work.over.signal.aborted || (isFresh && words === undefined)) return;
     // Before the call: a message that is posted meanwhile takes the line away again.
     work.lineAt = now;
-    await this.#line(channelId, threadTs, true);
+    await this.#line(channelId, threadTs, true, words);
   }
 
   async #lasts(channelId: string, threadTs: string, work: Work): Promise<void> {
@@ -200,15 +203,15 @@ class ShownPresence implements Presence {
     });
   }
 
-  async #line(channelId: string, threadTs: string, working: boolean): Promise<void> {
-    if (this.#parts.isShown) await this.#tellLine(channelId, threadTs, working);
+  async #line(channelId: string, threadTs: string, working: boolean, words?: string): Promise<void> {
+    if (this.#parts.isShown) await this.#tellLine(channelId, threadTs, working, words);
   }
 
-  async #tellLine(channelId: string, threadTs: string, working: boolean): Promise<void> {
+  async #tellLine(channelId: string, threadTs: string, working: boolean, words = STATUS): Promise<void> {
     await this.#tell("assistant.threads.setStatus", {
       channel_id: channelId,
       thread_ts: threadTs,
-      status: working ? STATUS : "",
+      status: working ? words.slice(0, MAX_STATUS) : "",
     });
   }
 

@@ -79,7 +79,14 @@ function renderHostCard(card: HostCard, cardId: string | undefined): readonly Sl
   const elements = card.controls.map((control, index) =>
     button(control.label, writeControlId({ verb: "pick", cardId, index }), control.value, control.style),
   );
-  return cardMessages(card.text, [{ type: "actions", block_id: `card:${cardId}`, elements }]);
+  const open = card.link ? [linkButton(card.link, cardId)] : [];
+  return cardMessages(card.text, [{ type: "actions", block_id: `card:${cardId}`, elements: [...open, ...elements] }]);
+}
+
+/** A button that opens a page. Slack tells the app of the press too, which is acknowledged and does nothing. */
+function linkButton({ label, url }: NonNullable<HostCard["link"]>, cardId: string): Block {
+  const actionId = writeControlId({ verb: "open", cardId });
+  return { type: "button", text: plainText(label, BUTTON_CHARS), url, action_id: actionId, style: "primary" };
 }
 
 /** Words in place of a card; undefined for what is no card, or has no other way than its controls. */

@@ -98,7 +98,9 @@ function toWireContent(content: StoredContent, markdown: RenderMarkdown): WireCo
     return { type: "message", text: content.text, html, files: content.files.map(toWireFile) };
   }
   if (content.type === "host-card") {
-    return { type: "host-card", html: markdown(content.card.text, { breaks: true }), controls: content.card.controls };
+    const { text, controls, link } = content.card;
+    const open = link && /^https?:\/\//.test(link.url) ? { link } : {};
+    return { type: "host-card", html: markdown(text, { breaks: true }), controls, ...open };
   }
   return toWireBubble(content, markdown);
 }

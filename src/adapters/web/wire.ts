@@ -105,6 +105,7 @@ export type WireContent =
       readonly type: "host-card";
       readonly html: string;
       readonly controls: readonly { readonly value: string; readonly label: string; readonly style: WireStyle }[];
+      readonly link?: { readonly label: string; readonly url: string };
     };
 
 /** Who wrote a post. */

@@ -31,7 +31,7 @@ export interface InputParts {
   readonly group?: GroupPlace;
   /** Who hears SendMessage here; teammate in a conversation between two bots. Default people. */
   readonly reader?: "people" | "teammate";
-  /** What the host tells about things that changed since the cycle began (SPEC X4). */
+  /** What the host tells about things that changed since the cycle began: skills, connectors (SPEC X4). */
   readonly notes?: readonly string[];
 }
 
@@ -132,6 +132,10 @@ function mailBlock(mail: Mail, parts: InputParts): string {
         body.outcome === "stored"
           ? `The person has given the secret "${untrustedText(body.label)}". It is in the vault for connector ${untrustedName(body.connector)}, field ${untrustedName(body.field)}; you will not see its value.`
           : `The person declined to give the secret "${untrustedText(body.label)}". Go on without it or say what follows from that.`,
+      );
+    case "approved":
+      return reminder(
+        `${untrustedName(mail.authorName ?? "The person")} approved the call of ${untrustedName(body.call.name)} that was waiting. The host runs it now, exactly as it was shown; its result follows.`,
       );
     case "retry":
       return reminder(

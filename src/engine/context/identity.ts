@@ -7,13 +7,17 @@ import type { Bot } from "../bot.ts";
 import type { Conversation } from "../conversation.ts";
 import { untrustedName } from "./untrusted.ts";
 
-/** The system prompt of a session. `teammates` are the names of the bots in its Group, `directory` the bots it can write to, `skills` the list of skills; all as this cycle began. */
+/**
+ * The system prompt of a session. `teammates` are the names of the bots in its Group, `directory` the bots it can write to, `skills` the list of
+ * skills, `capabilities` its connectors; all as this cycle began.
+ */
 export function systemPrompt(
   bot: Bot,
   conversation: Conversation,
   teammates: readonly string[] = [],
   directory = "",
   skills = "",
+  capabilities = "",
 ): string {
   return [
     `You are ${bot.name}, a teammate who lives in this team's chat. You keep your identity, your memory and your sessions across conversations.`,
@@ -23,6 +27,7 @@ export function systemPrompt(
     groupText(teammates),
     HOUSE_RULES,
     skills,
+    capabilities,
   ]
     .filter(Boolean)
     .join("\n\n");

@@ -4,7 +4,7 @@
  */
 
 /** Names of host tags, as their letters alone. */
-const HOST_TAGS = ["systemreminder", "hostnote", "contextbefore"];
+const HOST_TAGS = ["systemreminder", "hostnote", "contextbefore", "connectoroutput"];
 /** Longest stretch after a "<" that is looked at, characters. */
 const TAG_WINDOW = 120;
 const TAG_SIGN = /[<＜﹤](?=[\s/\\\p{P}\p{Cf}\p{Cc}\p{M}]{0,100}\p{L})/gu;

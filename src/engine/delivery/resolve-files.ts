@@ -5,7 +5,7 @@
 
 import type { BubbleContent, FileAddress } from "../bubble.ts";
 import type { GuardedFetch } from "../download.ts";
-import { type FileRef, isImage } from "../file-ref.ts";
+import { type FileRef, isImage, readAttachmentUrl } from "../file-ref.ts";
 import { type Blobs, MAX_FILE_BYTES, MAX_VIDEO_BYTES } from "../store/blobs.ts";
 import { toFileLabel } from "../store/file-names.ts";
 import type { FileRoots } from "./file-roots.ts";
@@ -36,7 +36,11 @@ export function createFileResolver(parts: {
 }): FileResolver {
   return {
     resolve: (address, what, signal) =>
-      /^file:/i.test(address.url) ? fromRoots(parts, address, what) : fromWeb(parts, address, what, signal),
+      readAttachmentUrl(address.url)
+        ? fromAttachments(parts.blobs, address, what)
+        : /^file:/i.test(address.url)
+          ? fromRoots(parts, address, what)
+          : fromWeb(parts, address, what, signal),
     async storeText(text, name) {
       const source = (async function* () {
         yield new TextEncoder().encode(text);
@@ -46,6 +50,16 @@ export function createFileResolver(parts: {
       return { ...put.file, name };
     },
   };
+}
+
+/** Bytes that are stored already, such as a picture that a connector returned. */
+async function fromAttachments(blobs: Blobs, address: FileAddress, what: string): Promise<ResolvedFile> {
+  const id = readAttachmentUrl(address.url);
+  const found = id && (await blobs.stat(id));
+  if (!id || !found)
+    return { ok: false, text: `${what}: there is no such attachment. Use its address as you were given it.` };
+  const name = toFileLabel(address.alt || "attachment", id.ext);
+  return { ok: true, file: { ...id, ...found, name, ...(address.alt ? { alt: address.alt } : {}) } };
 }
 
 async function fromRoots(

@@ -3,6 +3,7 @@
  * kept in memory only; the set is read again after a secret was stored and from time to time, because another process may have stored one.
  */
 
+import type { Connectors } from "../connector.ts";
 import type { Log } from "../log.ts";
 import type { VaultCipher } from "../state/vault.ts";
 import type { Store } from "../store/store.ts";
@@ -22,6 +23,8 @@ export function createSecretMask(parts: {
   readonly cipher: VaultCipher;
   readonly orgId: string;
   readonly log: Log;
+  /** Secrets that are kept elsewhere: tokens of connectors. */
+  readonly connectors?: Pick<Connectors, "secrets"> | undefined;
 }): SecretMask {
   let current: Mask = (text) => text;
   const mask: Mask = (text) => current(text);
@@ -34,7 +37,8 @@ export function createSecretMask(parts: {
       const unreadable = opened.filter((item) => !item.ok).length;
       if (unreadable > 0)
         parts.log.error({ unreadable }, "stored secrets cannot be opened with this key; they are not masked");
-      current = createMask(opened.flatMap((item) => (item.ok ? [item.value.reveal()] : [])));
+      const own = opened.flatMap((item) => (item.ok ? [item.value.reveal()] : []));
+      current = createMask([...own, ...(parts.connectors?.secrets() ?? [])]);
     },
   };
 }

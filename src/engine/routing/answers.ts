@@ -138,7 +138,9 @@ async function settle(parts: RouterParts, item: CardCase): Promise<Settled | { r
       if (event.type === "dismiss")
         return {
           state: "dismissed",
-          body: hostBody(role, `${untrustedName(event.from.name)} dismissed the question.`),
+          ...(card.spec.askedByCall
+            ? {}
+            : { body: hostBody(role, `${untrustedName(event.from.name)} dismissed the question.`) }),
         };
       if (event.type !== "answer") return { reason: "This question does not take that." };
       const check = checkAnswer(card.spec.widget, event.choices, event.text);
@@ -158,8 +160,15 @@ function widgetAnswer(card: Card, answer: CardAnswer, role: Role, by: PersonRef)
     state: "answered",
     answer,
     entry: { text: answer.custom ?? answer.labels.join(", "), body: answerBody(card, answer, by) },
-    body: { type: "answer", role, cardId: card.id, prompt, answer, ...replyPlace(card) },
+    ...(isAskedByCall(card)
+      ? {}
+      : { body: { type: "answer" as const, role, cardId: card.id, prompt, answer, ...replyPlace(card) } }),
   };
+}
+
+/** A running call waits for the answer; it wakes nobody else. */
+function isAskedByCall(card: Card): boolean {
+  return card.spec.kind === "widget" && card.spec.askedByCall === true;
 }
 
 function answerBody(card: Card, answer: CardAnswer, by: PersonRef): unknown {

@@ -43,11 +43,32 @@ export async function settleHostCard(
       parts.membership.touch(event.conversation);
       return { ...settled, more: { channelSettings: { activation: choice.value === "all" ? "all" : "mention" } } };
     }
+    case "approval":
+      return { ...settled, body: approvalBody(card, choice.value, role) };
+    case "connect": {
+      const data = card.spec.kind === "host" ? card.spec.data : {};
+      if (data.askedByCall === true) return settled;
+      const text =
+        choice.value === "done"
+          ? `${String(data.about ?? "The page")}: done, the person says. Go on; check that it works.`
+          : `${String(data.about ?? "The page")}: not now, the person says. Go on without it.`;
+      return { ...settled, body: { type: "host", role, text, ...replyPlace(card) } };
+    }
     default: {
       const text = handOffText(card, choice.value) ?? `The person pressed "${choice.label}".`;
       return { ...settled, body: { type: "host", role, text, ...replyPlace(card) } };
     }
   }
+}
+
+/** SPEC C8: the call as the card holds it, or that it may not run. */
+function approvalBody(card: Card, choice: string, role: Role): MailBody {
+  const data = card.spec.kind === "host" ? card.spec.data : {};
+  const call = data.call as { readonly name: string; readonly args: unknown } | undefined;
+  if (choice === "approve" && call)
+    return { type: "approved", role, cardId: card.id, call: { name: call.name, args: call.args }, ...replyPlace(card) };
+  const text = `The person declined: ${String(data.about ?? call?.name ?? "the call")} It was not run. Do not try it again unless they ask for it.`;
+  return { type: "host", role, text, ...replyPlace(card) };
 }
 
 /** SPEC G9: a new discussion of the same members, which starts with those who were owed a turn. */

@@ -68,3 +68,8 @@ export function createInstallations(): Installations {
     beside,
   };
 }
+
+/** Bots that were taken out of the settings keep their rows, but are nobody's teammates. */
+export function isActive(installations: Installations, botId: string): boolean {
+  return installations.order().length === 0 || installations.order().includes(botId);
+}

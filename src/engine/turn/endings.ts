@@ -67,6 +67,7 @@ function outcomeOf(run: TurnRun, end: LoopEnd): TurnOutcome {
     case "unanswered":
       return "silent";
     case "interrupted":
+    case "blocked":
       return "failed";
     default:
       return end.end;
@@ -88,6 +89,10 @@ function hostCardOf(run: TurnRun, end: LoopEnd, moved: DiscussionMove | undefine
       return owesMore(run) ? retryCard(`${run.bot.name} was interrupted again and again and gave this up.`) : undefined;
     case "cancelled":
       return run.kind === "peer" ? undefined : plainCard("Stopped.");
+    case "blocked":
+      if (run.member && moved) return plainCard(lineOf(end.text, moved));
+      if (run.kind === "peer") return plainCard(end.text);
+      return owesAnswer(run) ? retryCard(end.text) : undefined;
     case "cap":
       return (owesAnswer(run) || run.kind === "peer") && end.text
         ? plainCard(`${run.bot.name}: ${end.text}`)

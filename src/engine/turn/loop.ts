@@ -10,6 +10,7 @@ import type { ModelMessage } from "../model-message.ts";
 import type { TurnProgress } from "../session.ts";
 import { nextNode } from "../state/state-chain.ts";
 import type { StateNode } from "../store/store.ts";
+import { approvedCall } from "./approvals.ts";
 import { mustEnd } from "./gate.ts";
 import { afterForcedStep, decideEnd, dueReminder, mustSpeak, spokeInVain } from "./nudges.ts";
 import { runCalls } from "./run-calls.ts";
@@ -21,7 +22,7 @@ import { applyNodes, memberTurnOf, owesAnswer, type TurnRun, toolsOf } from "./t
 /** How the loop ended. `failed` carries the model's last failure; `interrupted` = lost with its process so often that it is given up. */
 export type LoopEnd =
   | { readonly end: "sent" | "reacted" | "silent" | "waiting" | "unanswered" }
-  | { readonly end: "cap"; readonly text: string }
+  | { readonly end: "cap" | "blocked"; readonly text: string }
   | { readonly end: "cancelled" | "interrupted" }
   | { readonly end: "failed"; readonly reply: Extract<ModelReply, { ok: false }> };
 
@@ -155,6 +156,11 @@ async function takeJoined(run: TurnRun) {
 }
 
 async function askModel(run: TurnRun): Promise<LoopEnd | undefined> {
+  const approved = approvedCall(run);
+  if (approved) {
+    await commitReply(run, { role: "assistant", text: "", calls: [approved] });
+    return undefined;
+  }
   const reply = await stepUnlessSteered(run);
   if (run.control.cancel.aborted) return { end: "cancelled" };
   if (reply === "steered") {
@@ -162,21 +168,26 @@ async function askModel(run: TurnRun): Promise<LoopEnd | undefined> {
     return undefined;
   }
   if (!reply.ok) return { end: "failed", reply };
-  const message: ModelMessage = {
+  await commitReply(run, {
     role: "assistant",
     text: reply.text,
     calls: reply.calls,
     ...(reply.providerState ? { providerState: reply.providerState } : {}),
-  };
+  });
+  return undefined;
+}
+
+/** Stores a reply before any of its calls runs (SPEC T4). The host's own reply is a call that a person approved. */
+async function commitReply(run: TurnRun, message: Extract<ModelMessage, { role: "assistant" }>): Promise<void> {
+  const { calls } = message;
   const node = nextNode(run.session.id, run.head, "reply", message);
   const step = run.step + 1;
   const progress = { ...run.progress, attemptsAtReply: run.turn.attempts };
-  await run.parts.store.commitReply(run.claim, { turnId: run.turn.id, step, node, calls: reply.calls, progress });
+  await run.parts.store.commitReply(run.claim, { turnId: run.turn.id, step, node, calls, progress });
   applyNodes(run, [node]);
   run.progress = progress;
   run.step = step;
-  run.calls = reply.calls.map((call, index) => ({ index, call, state: "pending" }));
-  return undefined;
+  run.calls = calls.map((call, index) => ({ index, call, state: "pending" }));
 }
 
 /** One model step. New mail of the same person cuts it short, at most once per step; then there is new input to read first. */
@@ -205,7 +216,14 @@ async function stepUnlessSteered(run: TurnRun): Promise<ModelReply | "steered"> 
 function requestOf(run: TurnRun): ModelRequest {
   const tools = toolsOf(run);
   return {
-    system: systemPrompt(run.bot, run.conversation, run.session.teammates, run.directory, run.skills),
+    system: systemPrompt(
+      run.bot,
+      run.conversation,
+      run.session.teammates,
+      run.directory,
+      run.skills,
+      run.offer.capabilities,
+    ),
     messages: run.messages,
     tools: modelTools(tools),
     cacheKey: run.session.id,

@@ -18,6 +18,7 @@ import { isPassedBy } from "./member-turn.ts";
 import { keepReceipts } from "./receipts.ts";
 import { firstSkills, newsOfSkills } from "./skill-calls.ts";
 import { authorityOf, firstBatch } from "./take-mail.ts";
+import { blockedBy, connectorPlace, readConnectors, type TurnConnectors, tellPeople } from "./turn-connectors.ts";
 import { entriesOf, messageOf, newestPersonCount, routeAfter, unseenFor } from "./turn-input.ts";
 import {
   applyNodes,
@@ -54,24 +55,31 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
   }
   const directory = view.session.directory ?? (await firstDirectory(parts, claim, view));
   const skills = view.session.skills ?? (await firstSkills(parts, claim, view));
+  const place = connectorPlace(view.conversation, view.turn ? view.taken : firstBatch(view.due));
+  const connectors = await readConnectors(parts, view.session, place);
+  const turnView = { ...view, directory, skills, connectors };
   const run = view.turn
-    ? await resume(parts, claim, control, { ...view, directory, skills }, view.turn, adapter)
-    : await begin(parts, claim, control, { ...view, directory, skills }, adapter);
+    ? await resume(parts, claim, control, turnView, view.turn, adapter)
+    : await begin(parts, claim, control, turnView, adapter);
   const status = keepStatus(run);
   const receipts = keepReceipts(run);
   run.onJoined = receipts.note;
   try {
-    const end = isGivenUp(run)
-      ? ({ end: "interrupted" } as const)
-      : (await isPassedBy(run))
-        ? ({ end: "silent" } as const)
-        : await runLoop(run);
-    await conclude(run, end);
+    await conclude(run, await endOf(run));
   } finally {
     status.stop();
     receipts.end();
   }
   return true;
+}
+
+async function endOf(run: TurnRun): Promise<LoopEnd> {
+  if (isGivenUp(run)) return { end: "interrupted" };
+  if (await isPassedBy(run)) return { end: "silent" };
+  const blocked = await blockedBy(run);
+  if (blocked) return { end: "blocked", text: blocked };
+  await tellPeople(run);
+  return runLoop(run);
 }
 
 function isGivenUp({ turn, progress }: TurnRun): boolean {
@@ -84,8 +92,12 @@ async function firstDirectory(parts: TurnParts, claim: Claim, view: SessionView)
   return parts.store.keepDirectory(claim, directoryText(bots, view.bot.id));
 }
 
-/** A session's rows with the directory and the skills its prompt shows. */
-type TurnView = SessionView & { readonly directory: string; readonly skills: string };
+/** A session's rows with the directory, the skills and the connectors its prompt shows. */
+type TurnView = SessionView & {
+  readonly directory: string;
+  readonly skills: string;
+  readonly connectors: TurnConnectors;
+};
 
 async function conclude(run: TurnRun, end: LoopEnd): Promise<void> {
   const why = run.control.why();
@@ -180,6 +192,7 @@ function baseRun(
     asked: askOf(view.conversation, mail),
     directory: view.directory,
     skills: view.skills,
+    offer: view.connectors.offer,
     messages: [],
     head: view.session.stateHead ?? null,
     cursor: view.session.cursor,
@@ -203,7 +216,8 @@ async function begin(
   const [entries, nodes] = await Promise.all([entriesOf(parts, mail, control.cancel), stateOf(parts, view)]);
   const personCount = newestPersonCount(entries, view.conversation.personCount);
   const news = await newsOfSkills(parts, view, mail);
-  const first = await firstInput(parts, view, mail, entries, news ? [news.note] : []);
+  const notes = [...(news ? [news.note] : []), ...view.connectors.notes];
+  const first = await firstInput(parts, view, mail, entries, notes);
   // The input is committed with the turn: a turn found after a crash always has something to read.
   const turn = await parts.store.beginTurn(claim, {
     turnId: newId("trn"),
@@ -217,6 +231,7 @@ async function begin(
   });
   // After the input that says it: a crash in between tells it twice rather than never.
   if (news) await parts.store.tellSkills(claim, news.told);
+  if (view.connectors.notes.length > 0) await parts.offers?.tell(view.session, view.connectors.told);
   const run = baseRun(parts, claim, control, withTeammates(view, mail), turn, adapter, [...mail]);
   run.messages = nodes.map((node) => node.message);
   applyNodes(run, [first.node]);
@@ -226,7 +241,7 @@ async function begin(
 
 async function firstInput(
   parts: TurnParts,
-  view: SessionView,
+  view: TurnView,
   mail: readonly Mail[],
   entries: Awaited<ReturnType<typeof entriesOf>>,
   notes: readonly string[],

@@ -11,21 +11,31 @@ import type { TurnProgress } from "../session.ts";
 import type { SendState } from "../store/store.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { isAddress } from "../transcript.ts";
+import { askApproval, isApproved } from "./approvals.ts";
+import { askPerson, showLink } from "./ask-person.ts";
 import { afterSend, decideSend } from "./gate.ts";
 import { handOff } from "./hand-off.ts";
 import { countsInGroup, refusalOf, sayInGroup } from "./member-turn.ts";
 import { answerTeammate, listTeammates, sendToTeammate } from "./peer-messages.ts";
 import { createAgent, updateAgent } from "./runtime-bots.ts";
 import { findSkills, readSkill } from "./skill-calls.ts";
+import { createProgress, createToolFiles } from "./tool-files.ts";
+import { connectorPlace } from "./turn-connectors.ts";
 import { placeOf, type TurnRun } from "./turn-run.ts";
 import { updateWorkflow } from "./workflows.ts";
 
 /** The context of the call with this index in the current step. */
 export function createToolContext(run: TurnRun, index: number, signal: AbortSignal): ToolContext {
+  const { personId } = connectorPlace(run.conversation, run.mail);
+  const call = run.calls[index]?.call;
   return {
     bot: run.bot,
     authority: run.turn.authority,
     conversationKey: run.conversation.key,
+    sessionId: run.session.id,
+    kind: run.kind,
+    ...(personId ? { directPersonId: personId } : {}),
+    isApproved: call !== undefined && isApproved(run, call),
     clock: run.parts.clock,
     signal,
     send: (bubble) =>
@@ -39,6 +49,11 @@ export function createToolContext(run: TurnRun, index: number, signal: AbortSign
     readSkill: (wanted) => readSkill(run, wanted),
     findSkills: (words) => findSkills(run, words),
     updateWorkflow: (wanted) => updateWorkflow(run, index, wanted),
+    ...createToolFiles(run.parts),
+    showProgress: createProgress(run),
+    askApproval: (about) => askApproval(run, index, about),
+    askPerson: (question) => askPerson(run, question, signal),
+    showLink: (link) => showLink(run, link),
   };
 }
 

@@ -21,6 +21,7 @@ export function toolsFor(tools: readonly Tool[], kind: TurnKind, maySpeak: boole
 /** Tools as the model sees them: one flat JSON Schema object each. */
 export function modelTools(tools: readonly Tool[]): readonly ModelTool[] {
   return tools.map((tool) => {
+    if (tool.schema) return { name: tool.name, description: tool.description, schema: tool.schema };
     const { $schema: _schema, ...schema } = z.toJSONSchema(tool.input, { io: "input", unrepresentable: "any" });
     return { name: tool.name, description: tool.description, schema: schema as Record<string, unknown> };
   });

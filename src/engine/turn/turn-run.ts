@@ -6,6 +6,7 @@
 import type { Adapter, Place } from "../adapter.ts";
 import type { Bot } from "../bot.ts";
 import type { Clock } from "../clock.ts";
+import type { ConnectorOffer, Connectors } from "../connector.ts";
 import type { Conversation } from "../conversation.ts";
 import type { DeliverParts } from "../delivery/deliver-bubble.ts";
 import type { Outbox } from "../delivery/outbox.ts";
@@ -19,6 +20,8 @@ import type { Claim, Session, Turn, TurnKind, TurnProgress } from "../session.ts
 import type { EngineSettings } from "../settings.ts";
 import type { SkillLibrary } from "../skill.ts";
 import type { Attachments } from "../state/attachments.ts";
+import type { KeptOffers } from "../state/kept-offers.ts";
+import type { Blobs } from "../store/blobs.ts";
 import type { StateNode, Store, StoredCall } from "../store/store.ts";
 import type { Tool } from "../tool.ts";
 import { toolsFor } from "./tool-set.ts";
@@ -32,9 +35,13 @@ export interface TurnParts {
   /** Rings whoever is next in a Group. */
   readonly queue: Pick<RunQueue, "ring">;
   readonly attachments: Attachments;
+  readonly blobs: Blobs;
   readonly tools: readonly Tool[];
   /** Skills that lie in folders. */
   readonly skills: SkillLibrary;
+  /** MCP servers, where there are any; `offers` keeps what a cycle began with. */
+  readonly connectors?: Connectors | undefined;
+  readonly offers?: KeptOffers | undefined;
   /** The model of a bot with retries and fallbacks behind it. */
   readonly modelOf: (bot: Bot) => Model;
   readonly settings: EngineSettings;
@@ -99,6 +106,8 @@ export interface TurnRun {
   readonly directory: string;
   /** The list of skills, the same for the whole cycle (SPEC X4). */
   readonly skills: string;
+  /** Tools of connectors, the same for the whole cycle (SPEC X2). */
+  readonly offer: ConnectorOffer;
   turn: Turn;
   /** Mail this turn serves. */
   mail: Mail[];
@@ -158,5 +167,8 @@ export function placeOf(run: TurnRun): Place {
 
 /** Tools this turn may use. */
 export function toolsOf(run: TurnRun): readonly Tool[] {
-  return toolsFor(run.parts.tools, run.kind, run.parts.settings.sendMessageGuidance);
+  const { connectors, tools, settings } = run.parts;
+  const offered = connectors ? run.offer.tools.map((tool) => connectors.toolOf(tool)) : [];
+  const own = run.offer.capabilities === "" ? tools.filter((tool) => !tool.needsConnectors) : tools;
+  return toolsFor([...own, ...offered], run.kind, settings.sendMessageGuidance);
 }

@@ -22,6 +22,11 @@ export function HostCardView(props: {
       <Markdown html={content.html} />
       {open && (
         <div class="choices">
+          {content.link && (
+            <a class="choice primary" href={content.link.url} target="_blank" rel="noopener noreferrer">
+              {content.link.label}
+            </a>
+          )}
           {content.controls.map((control) => (
             <button
               key={control.value}

@@ -1,0 +1,217 @@
+/**
+ * One opened MCP connection over the SDK: a local program, or a remote server over streamable HTTP with the older server-sent events as a fall-back.
+ * Loaded when the first server is opened, because the SDK takes 28 MB. What a server sends is checked for form only; everything it says is untrusted.
+ */
+
+import { pathToFileURL } from "node:url";
+import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  CallToolResultSchema,
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  ReadResourceResultSchema,
+  ResultSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import type { ServerAddress } from "./definitions.ts";
+import type { ListedTool, OpenedClient, OpenRequest } from "./opened-client.ts";
+import { SignInNeededError } from "./opened-client.ts";
+
+/** Largest single message of a server, bytes. */
+export const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+/** Tools of one server; what is beyond is left out and said. */
+const MAX_TOOLS = 1000;
+const MAX_PAGES = 50;
+/** The SDK's own limits stay out of the way: calls are timed by their connection. */
+const NO_LIMIT = { timeout: 2_000_000_000 };
+const STDERR_CHARS = 2000;
+
+const listPage = ResultSchema.extend({
+  tools: z.array(z.unknown()),
+  nextCursor: z.string().optional().catch(undefined),
+});
+const listedTool = z.object({
+  name: z.string().min(1).max(200),
+  description: z.string().optional().catch(undefined),
+  inputSchema: z.unknown(),
+  annotations: z
+    .object({
+      readOnlyHint: z.boolean().optional().catch(undefined),
+      destructiveHint: z.boolean().optional().catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+});
+
+/** Opens a connection and says hello. Rejects with whatever went wrong, SignInNeededError when a person must sign in first. */
+export async function openClient(request: OpenRequest): Promise<OpenedClient> {
+  const { address } = request;
+  if (address.kind === "program") return openProgram(request, address);
+  if (address.onlySse) return open(request, (auth) => sse(request, address.url, auth));
+  try {
+    return await open(request, (auth) => streamable(request, address.url, auth));
+  } catch (error) {
+    // Servers of the older transport answer the first request with one of these.
+    const isOlder = error instanceof StreamableHTTPError && [400, 404, 405, 415].includes(error.code ?? 0);
+    if (!isOlder) throw error;
+    return open(request, (auth) => sse(request, address.url, auth));
+  }
+}
+
+type Program = Extract<ServerAddress, { kind: "program" }>;
+
+function openProgram(request: OpenRequest, { command, args, cwd }: Program) {
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    ...(cwd ? { cwd } : {}),
+    env: { ...request.values },
+    stderr: "pipe",
+    maxBufferSize: MAX_MESSAGE_BYTES,
+  });
+  let tail = "";
+  // Read in any case: a program whose error output nobody reads stands still.
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    tail = `${tail}${chunk.toString("utf8")}`.slice(-STDERR_CHARS);
+  });
+  return open(request, () => transport).catch((error: unknown) => {
+    request.log.debug({ connector: request.id, stderr: tail }, "the program's last words");
+    throw error;
+  });
+}
+
+function streamable({ http, values }: OpenRequest, url: string, authProvider?: OAuthClientProvider): Transport {
+  const auth = authProvider ? { authProvider } : {};
+  // The SDK's class and its own interface disagree under exact optional types only.
+  return new StreamableHTTPClientTransport(new URL(url), {
+    fetch: http,
+    requestInit: { headers: { ...values } },
+    ...auth,
+  }) as Transport;
+}
+
+function sse({ http, values }: OpenRequest, url: string, authProvider?: OAuthClientProvider): Transport {
+  const auth = authProvider ? { authProvider } : {};
+  return new SSEClientTransport(new URL(url), { fetch: http, requestInit: { headers: { ...values } }, ...auth });
+}
+
+async function open(
+  request: OpenRequest,
+  transportOf: (auth: OAuthClientProvider | undefined) => Transport,
+): Promise<OpenedClient> {
+  const client = newClient(request);
+  const closed = new Promise<void>((resolve) => {
+    client.onclose = () => resolve();
+  });
+  client.onerror = (error) => request.log.debug({ connector: request.id, error: error.message }, "connector error");
+  const transport = transportOf(request.auth as OAuthClientProvider | undefined);
+  try {
+    await client.connect(transport, { ...NO_LIMIT, signal: request.signal });
+  } catch (error) {
+    await client.close().catch(() => undefined); // It failed already; this only frees what is left.
+    throw asSignIn(error, request);
+  }
+  return opened(client, transport, closed, request);
+}
+
+/** A refusal that a person's sign-in would mend; credentials of the settings that are refused are the operator's to mend. */
+function asSignIn(error: unknown, { values }: OpenRequest): unknown {
+  const hasCredentials = Object.keys(values).some((name) => name.toLowerCase() === "authorization");
+  const isRefused = error instanceof StreamableHTTPError && error.code === 401 && !hasCredentials;
+  return isRefused || error instanceof UnauthorizedError ? new SignInNeededError({ cause: error }) : error;
+}
+
+function newClient(request: OpenRequest): Client {
+  const client = new Client(
+    { name: "parley", version: "1" },
+    {
+      capabilities: {
+        // A field a person skips gets the server's default (SEP-1034).
+        elicitation: { form: { applyDefaults: true }, url: {} },
+        ...(request.onSampling ? { sampling: {} } : {}),
+        ...(request.roots.length > 0 ? { roots: {} } : {}),
+      },
+    },
+  );
+  client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) =>
+    request.onElicitation(params, signal),
+  );
+  const { onSampling } = request;
+  if (onSampling)
+    client.setRequestHandler(CreateMessageRequestSchema, async ({ params }, { signal }) => onSampling(params, signal));
+  if (request.roots.length > 0)
+    client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: request.roots.map(toRoot) }));
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => request.onListChanged());
+  return client;
+}
+
+function toRoot(folder: string): { readonly uri: string } {
+  return { uri: folder.startsWith("file://") ? folder : pathToFileURL(folder).href };
+}
+
+function opened(client: Client, transport: Transport, closed: Promise<void>, request: OpenRequest): OpenedClient {
+  const refused = (error: unknown): never => {
+    throw asSignIn(error, request);
+  };
+  return {
+    closed,
+    listTools: (signal) => listTools(client, signal).catch(refused),
+    callTool: (name, args, { signal, onProgress }) =>
+      client
+        .request({ method: "tools/call", params: { name, arguments: args } }, CallToolResultSchema, {
+          ...NO_LIMIT,
+          signal,
+          onprogress: onProgress,
+        })
+        .catch(refused),
+    readResource: (uri, signal) =>
+      client
+        .request({ method: "resources/read", params: { uri } }, ReadResourceResultSchema, { ...NO_LIMIT, signal })
+        .catch(refused),
+    ping: async (signal) => void (await client.ping({ ...NO_LIMIT, signal })),
+    async close() {
+      if (transport instanceof StreamableHTTPClientTransport) {
+        await transport.terminateSession().catch(() => undefined); // Only a courtesy; many servers do not take it.
+      }
+      await client.close();
+    },
+  };
+}
+
+/** All pages up to the limits. A tool that is not even one by form is left out; the others stay. */
+async function listTools(client: Client, signal: AbortSignal) {
+  if (!client.getServerCapabilities()?.tools) return { tools: [], omitted: 0 };
+  const tools = new Map<string, ListedTool>();
+  let omitted = 0;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: "tools/list", params }, listPage, { ...NO_LIMIT, signal });
+    for (const given of answer.tools) {
+      const read = listedTool.safeParse(given);
+      if (read.success && tools.size < MAX_TOOLS && !tools.has(read.data.name))
+        tools.set(read.data.name, toListed(read.data));
+      else omitted += 1;
+    }
+    if (answer.nextCursor === undefined || answer.nextCursor === cursor || tools.size >= MAX_TOOLS) break;
+    cursor = answer.nextCursor;
+  }
+  return { tools: [...tools.values()], omitted };
+}
+
+function toListed({ name, description, inputSchema, annotations }: z.infer<typeof listedTool>): ListedTool {
+  return {
+    name,
+    description: description ?? "",
+    inputSchema,
+    isReadOnly: annotations?.readOnlyHint === true,
+    isDestructive: annotations?.destructiveHint === true && annotations.readOnlyHint !== true,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * One call on an open connection (SPEC T9, P2): its limit starts anew with each sign of progress and stands still while a person is being asked. What
+ * comes of it is a value; after the limit the server is told to stop and everything else on the connection goes on.
+ */
+
+import type { Clock, ToolContext } from "../../engine/index.ts";
+import { type CallProgress, type OpenedClient, type RawResult, SignInNeededError } from "./opened-client.ts";
+
+/** A call that is running. `asking` counts questions to its person that are open. */
+export interface Flight {
+  readonly context: ToolContext;
+  readonly connector: string;
+  asking: number;
+  /** Called when the connection ends while the call is under way. */
+  onGone?: () => void;
+}
+
+/** How a call ended. absent: not connected · late: over its limit · gone: the server went away, it may have happened · refused: the server says no ·
+ * shut: a person must sign in again. */
+export type CallEnd =
+  | { readonly end: "answered"; readonly result: RawResult }
+  | {
+      readonly end: "absent" | "late" | "gone" | "refused" | "shut";
+      readonly text: string;
+      /** Pages to open first, when that is why it was refused. */
+      readonly pages?: readonly unknown[];
+    };
+
+/** A call's longest life, whatever progress it reports, ms. */
+export const MAX_CALL_MS = 15 * 60_000;
+const ASKING_LOOK_MS = 500;
+
+/** Runs `work` under its limits. */
+export async function runCall(
+  parts: { readonly client: OpenedClient; readonly flight: Flight; readonly clock: Clock; readonly timeoutMs: number },
+  work: (
+    client: OpenedClient,
+    flight: Flight,
+    signal: AbortSignal,
+    onProgress: (flight: Flight, progress: CallProgress) => void,
+  ) => Promise<RawResult>,
+): Promise<CallEnd> {
+  const { client, flight, clock, timeoutMs } = parts;
+  const limit = startLimit(clock, timeoutMs, flight);
+  const onProgress = (of: Flight, progress: CallProgress) => {
+    limit.extend();
+    of.context.showProgress(progressText(of.connector, progress));
+  };
+  const signal = AbortSignal.any([flight.context.signal, limit.signal]);
+  try {
+    const gone = new Promise<CallEnd>((resolve) => {
+      flight.onGone = () => resolve({ end: "gone", text: "the server went away during the call." });
+    });
+    const answer = work(client, flight, signal, onProgress).then((result): CallEnd => ({ end: "answered", result }));
+    return await Promise.race([answer, gone, whenAborted(signal)]);
+  } catch (error) {
+    return failureOf(error, limit.signal.aborted, timeoutMs);
+  } finally {
+    limit.end();
+  }
+}
+
+/** A server that does not stop when told to must not hold the call. */
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const stop = () => reject(new Error("aborted"));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+function failureOf(error: unknown, isLate: boolean, timeoutMs: number): CallEnd {
+  const seconds = Math.round(timeoutMs / 1000);
+  if (isLate) return { end: "late", text: `it gave no sign for ${seconds} s and was told to stop.` };
+  const message = error instanceof Error ? error.message : String(error);
+  // -32000 is the SDK's word for a connection that closed under a request.
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  if (code === -32000 || /connection closed|not connected/i.test(message))
+    return { end: "gone", text: "the server went away during the call." };
+  if (error instanceof SignInNeededError)
+    return { end: "shut", text: "the sign-in there is not valid any more; the person has to connect it again." };
+  const pages = pagesIn(error);
+  return { end: "refused", text: message, ...(pages.length > 0 ? { pages } : {}) };
+}
+
+/** The pages that a server wants opened before it does what it was asked (error -32042). */
+function pagesIn(error: unknown): readonly unknown[] {
+  if (typeof error !== "object" || error === null || !("code" in error) || error.code !== -32042) return [];
+  const data = "data" in error ? (error.data as { readonly elicitations?: unknown } | null) : null;
+  return Array.isArray(data?.elicitations) ? data.elicitations.slice(0, 3) : [];
+}
+
+function startLimit(clock: Clock, timeoutMs: number, flight: Flight) {
+  const over = new AbortController();
+  const ended = new AbortController();
+  const began = clock.now();
+  let last = began;
+  const watch = async () => {
+    while (!ended.signal.aborted) {
+      const now = clock.now();
+      if (flight.asking > 0) last = now;
+      const left = Math.min(last + timeoutMs, began + MAX_CALL_MS) - now;
+      if (left <= 0) return over.abort();
+      await clock.delay(flight.asking > 0 ? ASKING_LOOK_MS : left, ended.signal);
+    }
+  };
+  void watch();
+  return {
+    signal: over.signal,
+    extend: () => {
+      last = clock.now();
+    },
+    end: () => ended.abort(),
+  };
+}
+
+function progressText(connector: string, { progress, total, message }: CallProgress): string {
+  const share = total && total > 0 ? ` ${Math.min(100, Math.round((100 * progress) / total))} %` : "";
+  return `is using ${connector}:${share}${message ? ` ${message}` : share ? "" : ` step ${progress}`}`;
+}

@@ -1,0 +1,179 @@
+/** The life of a connection, with a server that exists only in memory and a clock that is moved by hand. */
+import { expect, test } from "vitest";
+import type { Clock, ToolContext } from "../../../src/engine/index.ts";
+import { Connection } from "../../../src/tools/mcp/connection.ts";
+import { toDefinitions } from "../../../src/tools/mcp/definitions.ts";
+import type { OpenClient, OpenedClient } from "../../../src/tools/mcp/opened-client.ts";
+import { pauseAfter } from "../../../src/tools/mcp/pace.ts";
+import { pause, waitUntil } from "../../emulators/loopback.ts";
+import { createMemoryKv } from "../../support/memory-kv.ts";
+
+/** A clock whose waits end when it is moved past them. */
+function handClock() {
+  let now = 0;
+  const waits = new Set<{ readonly at: number; readonly resolve: () => void }>();
+  const clock: Clock = {
+    now: () => now,
+    delay: (ms, signal) =>
+      new Promise((done) => {
+        const wait = { at: now + ms, resolve: () => void [waits.delete(wait), done()] };
+        waits.add(wait);
+        if (signal?.aborted) wait.resolve();
+        signal?.addEventListener("abort", wait.resolve, { once: true });
+      }),
+  };
+  const move = async (ms: number) => {
+    now += ms;
+    for (const wait of [...waits]) if (wait.at <= now) wait.resolve();
+    await pause(1);
+  };
+  return { clock, move, longest: () => Math.max(0, ...[...waits].map((wait) => wait.at - now)) };
+}
+
+interface Server {
+  open: OpenClient;
+  opened: number;
+  fails: boolean;
+  end(): void;
+  call: OpenedClient["callTool"];
+}
+
+function fakeServer(): Server {
+  let end: () => void = () => undefined;
+  const server: Server = {
+    opened: 0,
+    fails: false,
+    end: () => end(),
+    call: async () => ({ content: [] }),
+    async open() {
+      server.opened += 1;
+      if (server.fails) throw Object.assign(new Error("spawn nothing ENOENT"), { code: "ENOENT" });
+      const closed = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const tool = { name: "one", description: "", inputSchema: {}, isReadOnly: false, isDestructive: false };
+      return {
+        closed,
+        listTools: async () => ({ tools: [tool], omitted: 0 }),
+        callTool: (name, args, options) => server.call(name, args, options),
+        readResource: async () => ({}),
+        ping: async () => undefined,
+        close: async () => end(),
+      };
+    },
+  };
+  return server;
+}
+
+function world(server: Server, kv = createMemoryKv()) {
+  const time = handClock();
+  const quiet = () => undefined;
+  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => log };
+  const [definition] = toDefinitions({ it: { command: "nothing", timeoutSeconds: 60 } });
+  if (!definition) throw new Error("no definition");
+  const connection = new Connection(definition, {
+    ...{ clock: time.clock, log, kv, random: () => 0.5, open: server.open },
+    httpFor: () => async () => Response.error(),
+    valuesFor: async () => ({ ok: true, values: {} }),
+    elicit: async () => ({ action: "cancel" }),
+    sample: async () => Promise.reject(new Error("no")),
+  });
+  const progress: string[] = [];
+  const context = {
+    signal: new AbortController().signal,
+    showProgress: (text: string) => void progress.push(text),
+  } as unknown as ToolContext;
+  const until = (state: string) => waitUntil(() => connection.state === state, state);
+  return { ...time, connection, context, progress, kv, until };
+}
+
+test("pauses between attempts double up to five minutes, a fifth more or less", () => {
+  expect([1, 2, 3, 4, 9, 10, 500].map((failures) => pauseAfter(failures, 0.5))).toEqual([
+    1000, 2000, 4000, 8000, 256_000, 300_000, 300_000,
+  ]);
+  expect(pauseAfter(1, 0)).toBe(800);
+  expect(pauseAfter(10, 1)).toBe(360_000);
+});
+
+test("a server that cannot be started is tried again after growing pauses, and its trouble is one incident", async () => {
+  const server = fakeServer();
+  server.fails = true;
+  const { connection, until, move } = world(server);
+  connection.start();
+  await until("reconnecting");
+  const { incident } = connection;
+  expect(connection.trouble).toBe("its program was not found.");
+  await move(999);
+  expect(server.opened).toBe(1);
+  await move(1);
+  await waitUntil(() => server.opened === 2, "a second attempt");
+  await pause(1);
+  await move(1999);
+  expect(server.opened).toBe(2);
+  expect(connection.incident).toBe(incident);
+  server.fails = false;
+  await move(1);
+  await until("connected");
+  expect(connection.trouble).toBe("");
+  server.end();
+  await until("reconnecting");
+  expect(connection.incident).not.toBe(incident);
+  await connection.stop();
+});
+
+test("after a restart its tools are known before it is there", async () => {
+  const first = world(fakeServer());
+  first.connection.start();
+  await first.until("connected");
+  await first.connection.stop();
+  const server = fakeServer();
+  server.open = () => new Promise(() => undefined);
+  const second = world(server, first.kv);
+  second.connection.start();
+  await waitUntil(() => second.connection.isUsable, "the remembered tools");
+  expect(second.connection.state).toBe("starting");
+  expect(second.connection.known.tools.map((tool) => tool.name)).toEqual(["one"]);
+});
+
+test("a call's limit begins anew with progress and ends the call alone", async () => {
+  const server = fakeServer();
+  let tell: (progress: { progress: number; total?: number }) => void = () => undefined;
+  let told: AbortSignal | undefined;
+  server.call = (_name, _args, { signal, onProgress }) => {
+    tell = onProgress;
+    told = signal;
+    return new Promise(() => undefined);
+  };
+  const { connection, context, until, move, progress } = world(server);
+  connection.start();
+  await until("connected");
+  const call = connection.call("one", {}, context);
+  await pause(1);
+  await move(59_000);
+  tell({ progress: 1, total: 2 });
+  await move(59_000);
+  expect(told?.aborted).toBe(false);
+  expect(progress).toEqual(["is using it: 50 %"]);
+  await move(2000);
+  expect(await call).toMatchObject({ end: "late" });
+  expect(told?.aborted).toBe(true);
+  server.call = async () => ({ content: [{ type: "text", text: "fine" }] });
+  expect(await connection.call("one", {}, context)).toMatchObject({ end: "answered" });
+  expect(server.opened).toBe(1);
+  await connection.stop();
+});
+
+test("a call while the server is away says so at once, and one whose server goes away is not reported as done", async () => {
+  const server = fakeServer();
+  server.call = () => new Promise(() => undefined);
+  const { connection, context, until } = world(server);
+  connection.start();
+  await until("connected");
+  const call = connection.call("one", {}, context);
+  await pause(1);
+  server.end();
+  expect(await call).toMatchObject({ end: "gone" });
+  await until("reconnecting");
+  expect(await connection.call("one", {}, context)).toMatchObject({ end: "absent", text: "it ended." });
+  await connection.stop();
+});
