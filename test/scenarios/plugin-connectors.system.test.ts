@@ -41,7 +41,7 @@ test(
 
     expect((await parley(world.folder, "plugin", "disable", "front-desk/orders")).code).toBe(0);
     while ((await connectorStates(world)).length > 0) await pause(40);
-    expect(await answered(world, "use it again")).toContain("not connected");
+    expect(await answered(world, "use it again")).toContain("does not exist here, or not any more");
   },
   START_MS + 120_000,
 );
