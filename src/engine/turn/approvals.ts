@@ -4,11 +4,11 @@
  */
 
 import { createHash } from "node:crypto";
-import { nativeChannelOf, renderHostCard } from "../delivery/render-delivery.ts";
-import { newId } from "../ids.ts";
+import type { HostCard } from "../card.ts";
 import type { ModelCall } from "../model-message.ts";
 import type { ToolResult } from "../tool.ts";
-import { placeOf, type TurnRun } from "./turn-run.ts";
+import type { TurnRun } from "./turn-run.ts";
+import { postWaitingCard } from "./waiting-card.ts";
 
 /** Characters of the arguments a card shows; longer ones are named by their fingerprint too. */
 const SHOWN_CHARS = 2200;
@@ -30,31 +30,15 @@ export async function askApproval(run: TurnRun, index: number, about: string): P
       text: "Not run: you are already waiting on the person. Send the call again when they have answered.",
     };
   }
-  const cardId = newId("crd");
-  const delivery = renderHostCard(run.adapter, {
-    entryId: newId("ent"),
-    cardId,
-    conversationKey: run.conversation.key,
-    botId: bot.id,
-    botName: bot.name,
-    place: placeOf(run),
-    card: {
-      kind: "approval",
-      text: parts.mask(`**${bot.name} asks for your approval:** ${about}\n${shownArguments(call.args)}`),
-      controls: [
-        { value: "approve", label: "Approve", style: "primary" },
-        { value: "decline", label: "Decline", style: "danger" },
-      ],
-    },
-    allowed: run.turn.authority.personIds,
-    sessionId: run.session.id,
-    turnId: run.turn.id,
-    data: { call: { name: call.name, args: call.args }, hash: hashOf(call), about },
-  });
-  const progress = { ...run.progress, waitingCardId: cardId, callsSinceSend: 0, workAfterSend: false };
-  await parts.store.commitSend(run.claim, { turnId: run.turn.id, step: run.step, index }, delivery, progress);
-  run.progress = progress;
-  parts.outbox.nudge(nativeChannelOf(placeOf(run)));
+  const card: HostCard = {
+    kind: "approval",
+    text: parts.mask(`**${bot.name} asks for your approval:** ${about}\n${shownArguments(call.args)}`),
+    controls: [
+      { value: "approve", label: "Approve", style: "primary" },
+      { value: "decline", label: "Decline", style: "danger" },
+    ],
+  };
+  await postWaitingCard(run, index, card, { call: { name: call.name, args: call.args }, hash: hashOf(call), about });
   return {
     ok: true,
     text: "waiting for approval: the person was shown exactly this call. Your turn is over. When they approve, the host runs it and you get its result; do not call it again.",

@@ -3,10 +3,10 @@
  * one is pending is refused before anything else happens.
  */
 
-import { nativeChannelOf, renderHostCard } from "../delivery/render-delivery.ts";
-import { newId } from "../ids.ts";
+import type { HostCard } from "../card.ts";
 import type { HandOffReason, ToolResult } from "../tool.ts";
-import { placeOf, type TurnRun } from "./turn-run.ts";
+import type { TurnRun } from "./turn-run.ts";
+import { postWaitingCard } from "./waiting-card.ts";
 
 const REASONS: Readonly<Record<HandOffReason, string>> = {
   auth: "needs you to sign in",
@@ -33,31 +33,15 @@ export async function handOff(
       text: "A request to the person is already pending. End your turn; their answer will wake you.",
     };
   }
-  const cardId = newId("crd");
-  const delivery = renderHostCard(run.adapter, {
-    entryId: newId("ent"),
-    cardId,
-    conversationKey: run.conversation.key,
-    botId: bot.id,
-    botName: bot.name,
-    place: placeOf(run),
-    card: {
-      kind: "handoff",
-      text: parts.mask(`**${bot.name} ${REASONS[reason]}:** ${instruction}`),
-      controls: [
-        { value: "done", label: "Done", style: "primary" },
-        { value: "cannot", label: "Can't", style: "default" },
-      ],
-    },
-    allowed: run.turn.authority.personIds,
-    sessionId: run.session.id,
-    turnId: run.turn.id,
-    data: { instruction, reason },
-  });
-  const progress = { ...run.progress, waitingCardId: cardId, callsSinceSend: 0, workAfterSend: false };
-  await parts.store.commitSend(run.claim, { turnId: run.turn.id, step: run.step, index }, delivery, progress);
-  run.progress = progress;
-  parts.outbox.nudge(nativeChannelOf(placeOf(run)));
+  const card: HostCard = {
+    kind: "handoff",
+    text: parts.mask(`**${bot.name} ${REASONS[reason]}:** ${instruction}`),
+    controls: [
+      { value: "done", label: "Done", style: "primary" },
+      { value: "cannot", label: "Can't", style: "default" },
+    ],
+  };
+  await postWaitingCard(run, index, card, { instruction, reason });
   return { ok: true, text: "waiting: the person was asked. Your turn is over; you will be woken with their answer." };
 }
 
