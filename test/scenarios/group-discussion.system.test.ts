@@ -12,6 +12,9 @@ const NAMES = ["Ada", "Bo", "Cy"];
 const hasSpoken = (request: LlmRequest) => request.calls.length > 0;
 /** Says one thing once in its life, then passes. */
 const once = (text: string) => (request: LlmRequest) => (hasSpoken(request) ? done() : sendMessage(text));
+/** Says it when a person asked, passes otherwise. */
+const passOrSay = (request: LlmRequest, text: string) =>
+  request.lastUserText.includes("who knows more") ? sendMessage(text) : done();
 const never = () => new Promise<never>(() => undefined);
 
 let world: World;
@@ -131,7 +134,7 @@ describe("who speaks", () => {
     expect(speakers(onlyAda)).toEqual(["Ada", "Cy"]);
   });
 
-  test("two members that mention each other for ever stop at the limit", async () => {
+  test("two members that mention each other for ever stop at the limit, with one notice", async () => {
     world.script("Ada", (request) => (request.lastRole === "user" ? sendMessage("your turn @Bo") : done()));
     world.script("Bo", (request) => (request.lastRole === "user" ? sendMessage("your turn @Ada") : done()));
     const asked = world.say("Alice", "@Ada begin", { in: room() });
@@ -139,6 +142,7 @@ describe("who speaks", () => {
     const said = texts(asked).filter((text) => text.includes("your turn"));
     expect(said.length).toBeLessThanOrEqual(10);
     expect(said.length).toBeGreaterThan(3);
+    expect(world.answers(asked).filter((post) => !post.text.includes("your turn"))).toHaveLength(1);
   });
 
   test("each sees what is new since it last spoke, once", async () => {
@@ -155,6 +159,23 @@ describe("who speaks", () => {
     expect(again?.lastUserText).toContain("Cy (cy) (you): word of Cy");
     expect(first?.system).toContain("Your teammates here: Ada, Bo.");
     expect(again?.system).toBe(first?.system);
+  });
+});
+
+describe("a plain reply in a thread", () => {
+  test("is one discussion: who has something to say speaks, silence costs no post", async () => {
+    all();
+    const channel = room();
+    const asked = world.say("Alice", "@Ada hello", { in: channel });
+    await quiet();
+    expect(speakers(asked)).toEqual(["Ada"]);
+    world.script("Ada", done);
+    world.script("Bo", (request) => (request.callsThisTurn.length > 0 ? done() : passOrSay(request, "Bo knows")));
+    world.script("Cy", done);
+    const reply = world.say("Alice", "and who knows more?", { in: channel, thread: asked });
+    await quiet();
+    expect(world.answers(reply).map((post) => [post.author, post.text])).toEqual([["Bo", "Bo knows"]]);
+    expect(await discussions(channel)).toHaveLength(2);
   });
 });
 
@@ -216,7 +237,7 @@ describe("copies and interruptions", () => {
     expect((await discussions(channel)).map((one) => one.epoch)).toEqual([2]);
   });
 
-  test("stop ends the discussion: nobody else speaks", async () => {
+  test("stop ends the discussion: nobody else speaks, until a person writes again", async () => {
     all();
     world.script("Ada", never);
     const channel = room();
@@ -227,6 +248,10 @@ describe("copies and interruptions", () => {
     await quiet();
     expect(texts(asked)).toEqual(["Stopped."]);
     expect(await discussions(channel)).toEqual([{ endReason: "stopped", epoch: 1 }]);
+    all();
+    const again = world.say("Alice", "stop the car, and tell me who is there", { in: channel, thread: asked });
+    await quiet();
+    expect(texts(again)).toEqual(NAMES.map((name) => `${name} is here`));
   });
 
   test("a direct message to a member during a round is answered, and the round goes on", async () => {
