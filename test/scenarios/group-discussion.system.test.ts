@@ -12,9 +12,6 @@ const NAMES = ["Ada", "Bo", "Cy"];
 const hasSpoken = (request: LlmRequest) => request.calls.length > 0;
 /** Says one thing once in its life, then passes. */
 const once = (text: string) => (request: LlmRequest) => (hasSpoken(request) ? done() : sendMessage(text));
-/** Says it when a person asked, passes otherwise. */
-const passOrSay = (request: LlmRequest, text: string) =>
-  request.lastUserText.includes("who knows more") ? sendMessage(text) : done();
 const never = () => new Promise<never>(() => undefined);
 
 let world: World;
@@ -159,23 +156,6 @@ describe("who speaks", () => {
     expect(again?.lastUserText).toContain("Cy (cy) (you): word of Cy");
     expect(first?.system).toContain("Your teammates here: Ada, Bo.");
     expect(again?.system).toBe(first?.system);
-  });
-});
-
-describe("a plain reply in a thread", () => {
-  test("is one discussion: who has something to say speaks, silence costs no post", async () => {
-    all();
-    const channel = room();
-    const asked = world.say("Alice", "@Ada hello", { in: channel });
-    await quiet();
-    expect(speakers(asked)).toEqual(["Ada"]);
-    world.script("Ada", done);
-    world.script("Bo", (request) => (request.callsThisTurn.length > 0 ? done() : passOrSay(request, "Bo knows")));
-    world.script("Cy", done);
-    const reply = world.say("Alice", "and who knows more?", { in: channel, thread: asked });
-    await quiet();
-    expect(world.answers(reply).map((post) => [post.author, post.text])).toEqual([["Bo", "Bo knows"]]);
-    expect(await discussions(channel)).toHaveLength(2);
   });
 });
 

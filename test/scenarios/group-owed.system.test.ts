@@ -1,4 +1,4 @@
-/** Nobody who was called is forgotten (SPEC G4, G9): four members of a Slack channel, and the last one to speak calls one of them. */
+/** Four members of a Slack channel: nobody who was called is forgotten (SPEC G4, G9), and nobody who has nothing to say makes a noise (SPEC G2). */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { done, type LlmRequest, sendMessage } from "../emulators/llm/index.ts";
 import { START_MS, startWorld, type World } from "../support/world.ts";
@@ -62,4 +62,19 @@ test("when the limit leaves no room for a member that was called, the end says w
       .map((post) => post.author)
       .slice(0, 3),
   ).toEqual(["Ada", "Bo", "Cy"]);
+});
+
+test("a plain reply in a thread is one discussion: who has something to say speaks, silence costs no post", async () => {
+  for (const name of NAMES) world.script(name, (request) => (isAsked(request) ? sendMessage(`${name} here`) : done()));
+  const asked = world.say("Alice", "@Ada hello", { in: world.channel("thread") });
+  await world.quiet(40_000);
+  for (const name of NAMES) world.script(name, done);
+  world.script("Bo", (request) =>
+    isAsked(request) && request.lastUserText.includes("who knows more?") ? sendMessage("Bo knows") : done(),
+  );
+  const reply = world.say("Alice", "and who knows more?", { in: asked.channel, thread: asked });
+  await world.quiet(40_000);
+  expect(world.answers(asked).map((post) => post.text)).toEqual(["Ada here", "Bo knows"]);
+  expect(world.answers(reply).map((post) => post.author)).toEqual(["Bo"]);
+  expect(await ended()).toEqual([{ reason: "passed", owed: [] }]);
 });
