@@ -133,6 +133,23 @@ test("a host for resuming that answers nothing but 503 is given up for a fresh s
   await world.close();
 });
 
+test("a connection that stays open and hears nothing is replaced, and what was said meanwhile arrives", async () => {
+  const world = await openDiscordWorld({ discord: { heartbeatMs: 200 } });
+  const { discord, ada } = world;
+  discord.silence(ada);
+  says(world, "into the silence");
+  await world.message("into the silence");
+  await waitUntil(() => world.adapter.health()[0]?.state === "connected", "the connection");
+  expect(discord.sockets(ada)).toBe(1);
+  discord.withholdAcks(ada);
+  await waitUntil(() => world.adapter.health()[0]?.state === "reconnecting", "the doubt");
+  await waitUntil(() => world.adapter.health()[0]?.state === "connected", "the next connection");
+  says(world, "afterwards");
+  await world.message("afterwards");
+  expect([count(world, "into the silence"), discord.sockets(ada), discord.identifies(ada)]).toEqual([1, 1, 1]);
+  await world.close();
+});
+
 test("stopping while the gateway refuses leaves no ghost behind", async () => {
   const world = await openDiscordWorld();
   world.discord.refuseUpgrades({ times: 1000, status: 503 });
