@@ -118,6 +118,38 @@ test("a gateway that refuses at first leads to exactly one session", async () =>
   await world.close();
 });
 
+test("a host for resuming that answers nothing but 503 is given up for a fresh session, and nothing is lost", async () => {
+  const world = await openDiscordWorld();
+  const { discord, ada } = world;
+  discord.refuseUpgrades({ address: "resume", status: 503, times: 10_000 });
+  discord.cut(ada);
+  says(world, "during the search");
+  await world.message("during the search");
+  await waitUntil(() => world.adapter.health()[0]?.state === "connected", "the connection");
+  says(world, "afterwards");
+  await world.message("afterwards");
+  expect(discord.identifies(ada)).toBe(2);
+  expect(discord.sockets(ada)).toBe(1);
+  await world.close();
+});
+
+test("a connection that stays open and hears nothing is replaced, and what was said meanwhile arrives", async () => {
+  const world = await openDiscordWorld({ discord: { heartbeatMs: 200 } });
+  const { discord, ada } = world;
+  discord.silence(ada);
+  says(world, "into the silence");
+  await world.message("into the silence");
+  await waitUntil(() => world.adapter.health()[0]?.state === "connected", "the connection");
+  expect(discord.sockets(ada)).toBe(1);
+  discord.withholdAcks(ada);
+  await waitUntil(() => world.adapter.health()[0]?.state === "reconnecting", "the doubt");
+  await waitUntil(() => world.adapter.health()[0]?.state === "connected", "the next connection");
+  says(world, "afterwards");
+  await world.message("afterwards");
+  expect([count(world, "into the silence"), discord.sockets(ada), discord.identifies(ada)]).toEqual([1, 1, 1]);
+  await world.close();
+});
+
 test("stopping while the gateway refuses leaves no ghost behind", async () => {
   const world = await openDiscordWorld();
   world.discord.refuseUpgrades({ times: 1000, status: 503 });

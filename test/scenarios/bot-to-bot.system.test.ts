@@ -146,3 +146,64 @@ test("two bots that answer each other for ever rest, with one notice where the p
   expect(world.answers(asked).filter((post) => post.text.includes("Ada and Bo kept writing"))).toHaveLength(1);
   expect(world.slack.posts().filter((post) => post.text.includes("ball"))).toEqual([]);
 });
+
+test("an answer whose news the bot only thinks, and does not say, gets it one reminder, and the people hear it", async () => {
+  let silent = 0;
+  world.script("Ada", (request) => {
+    if (!fresh(request)) return done();
+    if (request.lastUserText.includes("your text was shown to nobody")) return sendMessage("The port is 8443.");
+    if (heard(request).includes("port is")) {
+      silent += 1;
+      return { text: "Bo found it: the port is 8443." };
+    }
+    return together(sendMessage("asking Bo"), ask("bo", "Which port?"));
+  });
+  world.script(
+    "Bo",
+    answersWith(() => "the port is 8443"),
+  );
+  const asked = world.dm("Bob", "find the port, please", { to: "Ada" });
+  await world.until(() => world.answers(asked).length === 2, "the news", 20_000);
+  await world.quiet(30_000);
+  expect(world.answers(asked).map((post) => post.text)).toEqual(["asking Bo", "The port is 8443."]);
+  expect(silent).toBe(1);
+});
+
+test("a bot that keeps an answer to itself on purpose is not pressed", async () => {
+  world.script("Ada", (request) => {
+    if (!fresh(request) || heard(request).includes("nothing new")) return done();
+    return together(sendMessage("asking Bo"), ask("bo", "Any news?"));
+  });
+  world.script(
+    "Bo",
+    answersWith(() => "nothing new"),
+  );
+  const asked = world.dm("Bob", "tell me only if there are news", { to: "Ada" });
+  await world.request((request) => request.model === "ada" && heard(request).includes("nothing new"), 20_000);
+  await world.quiet(30_000);
+  expect(world.answers(asked).map((post) => post.text)).toEqual(["asking Bo"]);
+  expect(world.llm.requestsOf("ada").filter((request) => heard(request).includes("nothing new"))).toHaveLength(1);
+});
+
+test("when the model fails just as an answer comes, the people are told, and Retry brings the answer", async () => {
+  let broken = true;
+  world.script("Ada", (request) => {
+    if (!fresh(request)) return done();
+    if (!request.raw.includes("the door is green")) return together(sendMessage("asking Bo"), ask("bo", "The door?"));
+    return broken ? { status: 401, message: "no" } : sendMessage("Bo says: green");
+  });
+  world.script(
+    "Bo",
+    answersWith(() => "the door is green"),
+  );
+  const asked = world.dm("Bob", "which colour has the door?", { to: "Ada" });
+  const notice = await world.until(
+    () => world.answers(asked).find((post) => post.text.includes("cannot think right now")),
+    "the notice",
+    20_000,
+  );
+  broken = false;
+  await world.slack.press(world.person("Bob"), notice, "Retry");
+  await world.until(() => world.answers(asked).at(-1)?.text === "Bo says: green", "the answer", 20_000);
+  await world.quiet(30_000);
+});

@@ -131,7 +131,7 @@ describe("who speaks", () => {
     expect(speakers(onlyAda)).toEqual(["Ada", "Cy"]);
   });
 
-  test("two members that mention each other for ever stop at the limit", async () => {
+  test("two members that mention each other for ever stop at the limit, with one notice", async () => {
     world.script("Ada", (request) => (request.lastRole === "user" ? sendMessage("your turn @Bo") : done()));
     world.script("Bo", (request) => (request.lastRole === "user" ? sendMessage("your turn @Ada") : done()));
     const asked = world.say("Alice", "@Ada begin", { in: room() });
@@ -139,6 +139,7 @@ describe("who speaks", () => {
     const said = texts(asked).filter((text) => text.includes("your turn"));
     expect(said.length).toBeLessThanOrEqual(10);
     expect(said.length).toBeGreaterThan(3);
+    expect(world.answers(asked).filter((post) => !post.text.includes("your turn"))).toHaveLength(1);
   });
 
   test("each sees what is new since it last spoke, once", async () => {
@@ -216,7 +217,7 @@ describe("copies and interruptions", () => {
     expect((await discussions(channel)).map((one) => one.epoch)).toEqual([2]);
   });
 
-  test("stop ends the discussion: nobody else speaks", async () => {
+  test("stop ends the discussion: nobody else speaks, until a person writes again", async () => {
     all();
     world.script("Ada", never);
     const channel = room();
@@ -227,6 +228,10 @@ describe("copies and interruptions", () => {
     await quiet();
     expect(texts(asked)).toEqual(["Stopped."]);
     expect(await discussions(channel)).toEqual([{ endReason: "stopped", epoch: 1 }]);
+    all();
+    const again = world.say("Alice", "stop the car, and tell me who is there", { in: channel, thread: asked });
+    await quiet();
+    expect(texts(again)).toEqual(NAMES.map((name) => `${name} is here`));
   });
 
   test("a direct message to a member during a round is answered, and the round goes on", async () => {

@@ -38,7 +38,7 @@ test(
 );
 
 test(
-  "in a Group of personas everybody is heard, in order, under their own names",
+  "in a Group of personas everybody is heard, in order, under their own names, and reads what the others said",
   async () => {
     for (const name of ["Ada", "Bo", "Cy"])
       world.script(name, (request) => (request.calls.length > 0 ? done() : sendMessage(`this is ${name}`)));
@@ -49,6 +49,9 @@ test(
       ["Bo", "this is Bo"],
       ["Cy", "this is Cy"],
     ]);
+    // Slack sends an app none of its own posts: what the others said comes from our own record.
+    const [cy] = world.llm.requestsOf("cy").filter((request) => request.raw.includes("what do you all think?"));
+    expect(cy?.lastUserText).toMatch(/Ada \(ada\)[^\n]*: this is Ada[\s\S]*Bo \(bo\)[^\n]*: this is Bo/);
   },
   LONG,
 );

@@ -20,6 +20,7 @@ export interface DiscordStage extends AsyncDisposable {
   readonly bob: User;
   readonly general: Channel;
   readonly logs: string[];
+  readonly folder: string;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -58,7 +59,7 @@ export async function openDiscordStage(
     rmSync(folder, { recursive: true, force: true });
   };
   return {
-    ...{ discord, llm, bots, ada, general, logs, ...people },
+    ...{ discord, llm, bots, ada, general, logs, folder, ...people },
     async restart() {
       await stop();
       product = await begin();

@@ -57,6 +57,8 @@ const FINAL_CODES = new Set([4004, 4010, 4011, 4012, 4013, 4014]);
 /** Closing with it keeps the session alive for a few minutes. */
 const KEEP_SESSION = 4200;
 const BACKOFF_MS = [0, 500, 1000, 2000, 5000, 10_000, 30_000];
+/** Attempts in a row to go on with a session, about ten seconds with the waits above; the next ones ask for a fresh session. */
+const RESUME_ATTEMPTS = 5;
 
 /** Creates the connection; nothing happens before `open`. */
 export function createGateway(parts: GatewayParts): Gateway {
@@ -68,7 +70,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     buildStrategy: (owner) => new SingleConnection(owner, state, parts),
     buildIdentifyThrottler: () => Promise.resolve({ waitForIdentify: (_shard, signal) => parts.budget.take(signal) }),
     // Given per bot: by default all connections of a process share one memory of sessions.
-    retrieveSessionInfo: () => state.current,
+    // A session lives on one host; when that host cannot be reached, a fresh one is begun at the general address and history is read instead.
+    retrieveSessionInfo: () => (state.failures > RESUME_ATTEMPTS ? null : state.current),
     updateSessionInfo: (_shard, session) => {
       if (!state.isOver.signal.aborted) state.current = session;
     },

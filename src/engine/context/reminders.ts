@@ -3,7 +3,14 @@
  * Always user role, always inside <system_reminder>, never in the system prompt. Texts only; when they are due is decided in turn/nudges.
  */
 
-export type ReminderKind = "acknowledge" | "early-result" | "long-silence" | "unanswered" | "unfinished" | "forced";
+export type ReminderKind =
+  | "acknowledge"
+  | "early-result"
+  | "long-silence"
+  | "unanswered"
+  | "unfinished"
+  | "untold"
+  | "forced";
 
 /** Wraps host text so that later scans recognise it and people cannot imitate it (their tags are defused). */
 export function reminder(text: string): string {
@@ -60,6 +67,8 @@ const TEXTS: Readonly<Record<ReminderKind, string>> = {
     "Your turn ended without a message, so the person has got no answer: plain text is not shown to anybody. Answer now with SendMessage.",
   unfinished:
     "You said you would look into it and then worked, but the person has not been told the result. Send it now with SendMessage, or say plainly what did not work.",
+  untold:
+    "Your turn ended with plain text: your text was shown to nobody. If the people here are to know what your teammate brought, tell them now with SendMessage; if not, end your turn without any text.",
   forced: "Answer the person now with one SendMessage call.",
 };
 

@@ -16,7 +16,7 @@ import type { NewDelivery, StateNode } from "../store/store.ts";
 import type { LoopEnd } from "./loop.ts";
 import { resultsMessage } from "./loop.ts";
 import { handoverOf } from "./member-turn.ts";
-import { owesAnswer, placeOf, type TurnRun } from "./turn-run.ts";
+import { bringsAnswer, owesAnswer, placeOf, type TurnRun } from "./turn-run.ts";
 
 /** Commits the end of a turn that was not handed to another process. */
 export async function finish(run: TurnRun, end: LoopEnd): Promise<void> {
@@ -83,7 +83,7 @@ function hostCardOf(run: TurnRun, end: LoopEnd, moved: DiscussionMove | undefine
       if (run.member && moved) return plainCard(lineOf(failureText(run.bot.name, end.reply), moved));
       // In a conversation between bots the card becomes mail for the one that asked (SPEC A2: reported to the sender).
       if (run.kind === "peer") return plainCard(failureText(run.bot.name, end.reply));
-      return owesAnswer(run) ? retryCard(failureText(run.bot.name, end.reply)) : undefined;
+      return owesAnswer(run) || bringsAnswer(run) ? retryCard(failureText(run.bot.name, end.reply)) : undefined;
     case "interrupted":
       if (run.member && moved) return plainCard(lineOf(`${run.bot.name} was interrupted too often.`, moved));
       return owesMore(run) ? retryCard(`${run.bot.name} was interrupted again and again and gave this up.`) : undefined;
@@ -104,7 +104,7 @@ function hostCardOf(run: TurnRun, end: LoopEnd, moved: DiscussionMove | undefine
 
 /** False when the last thing the turn did was to send a message: most likely that was all. */
 function owesMore(run: TurnRun): boolean {
-  return owesAnswer(run) && (run.progress.bubbles === 0 || run.progress.workAfterSend);
+  return (owesAnswer(run) || bringsAnswer(run)) && (run.progress.bubbles === 0 || run.progress.workAfterSend);
 }
 
 function failureText(name: string, reply: Extract<ModelReply, { ok: false }>): string {

@@ -12,12 +12,20 @@ import { nextNode } from "../state/state-chain.ts";
 import type { StateNode } from "../store/store.ts";
 import { approvedCall } from "./approvals.ts";
 import { mustEnd } from "./gate.ts";
-import { afterForcedStep, decideEnd, dueReminder, mustSpeak, spokeInVain } from "./nudges.ts";
+import {
+  afterForcedStep,
+  decideEnd,
+  dueReminder,
+  type EndDecision,
+  mustSpeak,
+  remindUntold,
+  spokeInVain,
+} from "./nudges.ts";
 import { runCalls } from "./run-calls.ts";
 import { joinable } from "./take-mail.ts";
 import { modelTools, SEND_TOOL } from "./tool-set.ts";
 import { entriesOf, inputFor, unseenFor } from "./turn-input.ts";
-import { applyNodes, memberTurnOf, owesAnswer, type TurnRun, toolsOf } from "./turn-run.ts";
+import { applyNodes, bringsAnswer, memberTurnOf, owesAnswer, type TurnRun, toolsOf } from "./turn-run.ts";
 
 /** How the loop ended. `failed` carries the model's last failure; `interrupted` = lost with its process so often that it is given up. */
 export type LoopEnd =
@@ -41,7 +49,7 @@ async function afterReply(
   run: TurnRun,
   reply: Extract<ModelMessage, { role: "assistant" }>,
 ): Promise<LoopEnd | undefined> {
-  if (reply.calls.length === 0) return endOrNudge(run);
+  if (reply.calls.length === 0) return endOrNudge(run, reply.text);
   await runCalls(run);
   if (run.control.cancel.aborted) return { end: "cancelled" };
   run.progress = afterForcedStep(run.progress);
@@ -73,8 +81,14 @@ function endAfterCalls(run: TurnRun): LoopEnd | undefined {
   return undefined;
 }
 
-async function endOrNudge(run: TurnRun): Promise<LoopEnd | undefined> {
-  const decision = decideEnd(run.progress, owesAnswer(run));
+function decideEndOf(run: TurnRun, text: string): EndDecision {
+  if (owesAnswer(run) || !bringsAnswer(run)) return decideEnd(run.progress, owesAnswer(run));
+  const progress = remindUntold(run.progress, text);
+  return progress ? { do: "remind", kind: "untold", progress } : { do: "end" };
+}
+
+async function endOrNudge(run: TurnRun, text: string): Promise<LoopEnd | undefined> {
+  const decision = decideEndOf(run, text);
   switch (decision.do) {
     case "end":
       return { end: run.progress.bubbles > 0 ? "sent" : run.progress.reacted ? "reacted" : "silent" };

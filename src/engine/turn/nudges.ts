@@ -54,6 +54,13 @@ export function decideEnd(progress: TurnProgress, owesAnswer: boolean): EndDecis
   return { do: "notice" };
 }
 
+/** Progress with the one reminder that is due when a turn which may be silent ends in words nobody reads; undefined when none is due. */
+export function remindUntold(progress: TurnProgress, text: string): TurnProgress | undefined {
+  if (text.trim() === "" || progress.bubbles > 0 || progress.reacted || progress.reminded.includes("untold"))
+    return undefined;
+  return { ...progress, reminded: [...progress.reminded, "untold"] };
+}
+
 /** True when the next step must speak (SPEC M12). */
 export function mustSpeak(progress: TurnProgress): boolean {
   return progress.silentTries >= 2 && progress.bubbles === 0;

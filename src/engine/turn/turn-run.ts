@@ -143,6 +143,15 @@ export function owesAnswer(run: TurnRun): boolean {
   return run.member.named || asks.some((mail) => mail.kind === "person");
 }
 
+/**
+ * A turn that brings people what a teammate answered (SPEC A1). It may end without a message, as when other answers are still to come, but never
+ * because the model failed or wrote its words where nobody reads them: then the teammate's work would be lost unnoticed.
+ */
+export function bringsAnswer(run: TurnRun): boolean {
+  if (run.conversation.kind === "peer" || run.conversation.kind === "background" || run.isSilenced) return false;
+  return run.mail.some(({ body }) => body.type === "peer" && body.direction !== "ask");
+}
+
 /** Counters of a fresh turn. */
 export function newProgress(personCount: number): TurnProgress {
   return {

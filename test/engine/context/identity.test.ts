@@ -77,6 +77,7 @@ describe("reminders", () => {
     "long-silence",
     "unanswered",
     "unfinished",
+    "untold",
     "forced",
   ];
   test.each(kinds)("%s is recognised as one, and is unlike the others", (kind) => {

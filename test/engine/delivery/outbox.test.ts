@@ -1,9 +1,10 @@
 /** The sender after an attempt whose outcome nobody knows: the platform is asked before anything is repeated, whatever gets in between. */
 import { expect, test } from "vitest";
 import type { Adapter } from "../../../src/engine/adapter.ts";
-import { createSystemClock } from "../../../src/engine/clock.ts";
+import { type Clock, createSystemClock } from "../../../src/engine/clock.ts";
 import { createOutbox } from "../../../src/engine/delivery/outbox.ts";
 import { DeliveryError } from "../../../src/engine/errors.ts";
+import type { Log } from "../../../src/engine/log.ts";
 import type { OutboxPiece, PieceClose, Store } from "../../../src/engine/store/store.ts";
 import { silentLog } from "../store/silent-log.ts";
 
@@ -45,7 +46,17 @@ function createPlatform(find: () => Promise<{ nativeId: string } | null>) {
   return { adapter, delivered };
 }
 
-async function send(store: Store, adapters: () => Adapter | undefined): Promise<void> {
+/** A delay that is over at once, except the long ones of a renewal. */
+function quickly(ms: number, signal?: AbortSignal): Promise<void> {
+  if (ms < 4000) return Promise.resolve();
+  return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
+}
+
+async function send(
+  store: Store,
+  adapters: () => Adapter | undefined,
+  more: { readonly clock?: Clock; readonly log?: Log } = {},
+): Promise<void> {
   const closed = new AbortController();
   const outbox = createOutbox({
     store,
@@ -54,6 +65,7 @@ async function send(store: Store, adapters: () => Adapter | undefined): Promise<
     clock: createSystemClock(),
     log: silentLog,
     metrics: { count: () => undefined, observe: () => undefined },
+    ...more,
     onClosed: (piece) => piece.entryClosed && closed.abort(),
   });
   outbox.nudge(CHANNEL);
@@ -95,6 +107,24 @@ test("it is sent again only when the platform says that it is not there", async 
   await send(store, () => adapter);
   expect(delivered).toEqual(["p1"]);
   expect(closes.at(-1)).toEqual({ to: "sent", receipt: { nativeId: "new" } });
+});
+
+test("an attempt that never comes back is given up in time, said so in the log, looked for, and not repeated when it landed", async () => {
+  const { store, closes } = createPieceStore();
+  let looks = 0;
+  const { adapter } = createPlatform(async () => {
+    looks += 1;
+    return looks === 1 ? null : { nativeId: "landed" };
+  });
+  const warnings: unknown[] = [];
+  const hanging = { ...adapter, deliver: () => new Promise<never>(() => undefined) };
+  const clock = { now: () => Date.now(), delay: quickly };
+  await send(store, () => hanging, { clock, log: { ...silentLog, warn: (fields) => void warnings.push(fields) } });
+  expect(closes).toMatchObject([
+    { to: "due", lookUp: true, text: expect.stringContaining("no answer within 3000 ms") },
+    { to: "sent", receipt: { nativeId: "landed" } },
+  ]);
+  expect(warnings).toMatchObject([{ pieceId: "p1", to: "due" }]);
 });
 
 test("however often it is nudged, a channel whose piece is due later waits with one timer", async () => {

@@ -9,6 +9,7 @@ import {
   decideEnd,
   dueReminder,
   mustSpeak,
+  remindUntold,
   spokeInVain,
 } from "../../../src/engine/turn/nudges.ts";
 import { afterJoin } from "../../../src/engine/turn/turn-input.ts";
@@ -111,6 +112,20 @@ describe("a turn that ends without a word", () => {
 
   test("may be silent when no person is owed an answer", () => {
     expect(decideEnd(newProgress(0), false)).toEqual({ do: "end" });
+  });
+});
+
+describe("a turn that may be silent", () => {
+  test("is reminded once when it ends in words nobody reads", () => {
+    const reminded = remindUntold(newProgress(0), "Bo says 42");
+    expect(reminded?.reminded).toEqual(["untold"]);
+    expect(remindUntold(reminded ?? newProgress(0), "Bo says 42")).toBeUndefined();
+  });
+
+  test("is left alone when it wrote nothing, spoke or reacted", () => {
+    expect(remindUntold(newProgress(0), " \n")).toBeUndefined();
+    expect(remindUntold(afterSend(newProgress(0), "x"), "done")).toBeUndefined();
+    expect(remindUntold({ ...newProgress(0), reacted: true }, "done")).toBeUndefined();
   });
 });
 
