@@ -91,6 +91,30 @@ export function opensWithHandle<Bot extends Named>(
   return found && { bot: found.bot, rest: folded.slice(found.sign.length) };
 }
 
+/** The text behind the bot's own handle or, for a persona, its bare name with a sign after it; the text itself where it opens with neither. */
+export function withoutOpeningName(text: string, bot: Named & { readonly isPersona?: boolean }): string {
+  const trimmed = text.trimStart();
+  for (const handle of handlesOf(bot, [bot])) {
+    const isNamed = bot.isPersona ? [`@${handle}`, handle] : [`@${handle}`];
+    for (const opening of isNamed) {
+      const rest = behind(trimmed, opening);
+      if (rest === undefined || GOES_ON.test(rest)) continue;
+      if (opening.startsWith("@") || /^\s?(?:[,:，：、]|$)/u.test(rest)) return rest.replace(/^[\s,:;，：、]+/u, "");
+    }
+  }
+  return text;
+}
+
+/** What follows a folded opening in the text as it was written; undefined when it opens otherwise. */
+function behind(text: string, opening: string): string | undefined {
+  for (let end = 1; end <= Math.min(text.length, HANDLE_WINDOW); end += 1) {
+    const folded = fold(text.slice(0, end)).replace("＠", "@");
+    if (folded === opening) return text.slice(end);
+    if (!opening.startsWith(folded)) return undefined;
+  }
+  return undefined;
+}
+
 /** The bot whose bare name a text begins with ("Bo, …" without "@"; SPEC I3 allows it for personas only), and the folded rest. */
 export function opensWithName<Bot extends Named>(
   text: string,

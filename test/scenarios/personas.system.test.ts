@@ -92,6 +92,37 @@ test(
   LONG,
 );
 
+test.each([
+  ["@Ada yes", "Ada"],
+  ["@Ada Bo, yes", "Bo"],
+  ["@bo yes", "Bo"],
+  ["Bo: Yes", "Bo"],
+])(
+  "with questions of the app's own bot and of a persona open, %j answers the one of %s",
+  async (words, name) => {
+    const asking = (own: string) => (request: LlmRequest) => {
+      const isAnswer = request.lastUserText.includes("widget_answer");
+      if (isAnswer) return request.lastRole === "user" ? sendMessage(`${own} thanks`) : done();
+      return request.calls.length > 0 ? done() : call("SendMessage", { type: "widget", widget: shallI });
+    };
+    const shallI = { prompt: "Shall I?", options: [{ label: "yes" }, { label: "no" }] };
+    for (const own of ["Ada", "Bo"]) world.script(own, asking(own));
+    world.script("Cy", () => done());
+    const channel = world.channel(`typed-${name}-${words.length}`.toLowerCase());
+    const asked = world.say("Alice", "choose, all of you", { in: channel });
+    await world.quiet(40_000);
+    world.say("Alice", words, { in: channel, thread: asked });
+    await world.quiet(40_000);
+    expect(
+      world
+        .answers(asked)
+        .filter((post) => post.text.endsWith("thanks"))
+        .map((post) => post.text),
+    ).toEqual([`${name} thanks`]);
+  },
+  LONG,
+);
+
 test("the health names each persona with its app's state", async () => {
   const ready = (await (await fetch(`${world.url()}/readyz`)).json()) as { bots: unknown };
   expect(JSON.stringify(ready)).toMatch(/"bo"/);

@@ -48,7 +48,8 @@ export async function receiveAnswer(parts: RouterParts, event: CardEvent): Promi
   const ref = refOf(card, event.conversation);
   const access = await admit(parts, event.from, ref.kind === "direct");
   if (!access.allowed) return refused(access.reason);
-  if (!mayAnswer(card, event.from.id)) return refused("This question is for somebody else; only they can answer it.");
+  if (!mayAnswer(card, event.from.id) && !(await hasJoined(parts, card, event.from.id)))
+    return refused("This question is for somebody else; only they can answer it.");
   if (card.state !== "open") return refused(closedReason(card));
   const item: CardCase = { event, card, ref, role: access.role };
   if (event.type === "secret-link") return secretLink(parts, item);
@@ -57,6 +58,11 @@ export async function receiveAnswer(parts: RouterParts, event: CardEvent): Promi
     if ("reason" in settled) return refused(settled.reason);
     return (await commit(parts, item, settled)) ?? refused(closedReason(await currentCard(parts, card)));
   });
+}
+
+/** In a Group whoever takes part may answer a question (SPEC C2), also those who came after it was asked; secrets stay with the person served. */
+async function hasJoined(parts: RouterParts, card: Card, personId: string): Promise<boolean> {
+  return card.kind === "widget" && card.turnId !== undefined && (await parts.store.hasJoined(card.turnId, personId));
 }
 
 /** SPEC C4: typed text that equals a choice, or is a custom answer. Undefined when the card was closed a moment ago: an ordinary message then. */

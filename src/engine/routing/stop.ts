@@ -3,7 +3,7 @@
  * stopper's own waiting mail. Commands never interrupt anything but stop itself.
  */
 
-import { audienceOf, type ConversationRef, conversationKey } from "../conversation.ts";
+import { audienceOf, type ConversationRef, channelRowId, conversationKey } from "../conversation.ts";
 import type { Reception, StopEvent } from "../inbound-event.ts";
 import type { PersonRef, Role } from "../person.ts";
 import type { StopOutcome } from "../store/store.ts";
@@ -19,7 +19,9 @@ import type { RouterParts } from "./router-parts.ts";
 export async function runCommand(parts: RouterParts, item: MessageCase, call: CommandCall): Promise<Reception> {
   if (call.command === "group") return groupCommand(parts, item, call.choice);
   if (call.command === "broadcast") return broadcast(parts, item, call.text ?? "");
-  if (item.view.sessions.length === 0 && item.ref.kind !== "direct" && !call.botId) return { status: "ignored" };
+  const isStrange = item.view.sessions.length === 0 && item.ref.kind !== "direct" && !call.botId;
+  if (isStrange && call.command === "stop") return stopBeside(parts, item);
+  if (isStrange) return { status: "ignored" };
   if (call.command === "stop") return stopTyped(parts, item, call.botId);
   if (call.command === "new") return startOver(parts, item, call.botId);
   const result = await parts.store.takeIn({
@@ -58,6 +60,24 @@ async function stopTyped(parts: RouterParts, item: MessageCase, botId: string | 
   const said = spokenOutcome(outcome);
   if (said) await parts.hostCards.stopAnswer(item, said);
   return outcome.refused ? { status: "refused", reason: FOR_OTHERS } : { status: "accepted" };
+}
+
+/** A stop typed in the channel while its Group discusses in threads: ends those discussions. Where there are none it is no business of ours. */
+async function stopBeside(parts: RouterParts, item: MessageCase): Promise<Reception> {
+  const { event, ref, role } = item;
+  const inThread = ref.kind === "thread" && event.platformId !== ref.threadId;
+  const discussions = inThread ? [] : await parts.store.openDiscussions(channelRowId(ref));
+  if (discussions.length === 0) return { status: "ignored" };
+  const outcomes: StopOutcome[] = [];
+  for (const { id, threadKey } of discussions) {
+    const once = { from: event.from, dedupeKey: `${event.dedupeKey}:${id}` };
+    outcomes.push(await requestStop(parts, { key: threadKey, ref, event: once, role }));
+  }
+  if (outcomes.every((outcome) => outcome.duplicate)) return { status: "duplicate" };
+  const isRefused = outcomes.every((outcome) => outcome.refused);
+  const where = discussions.length === 1 ? "a thread" : `${discussions.length} threads`;
+  await parts.hostCards.stopAnswer(item, isRefused ? FOR_OTHERS : `Stopped the discussion in ${where} here.`);
+  return isRefused ? { status: "refused", reason: FOR_OTHERS } : { status: "accepted" };
 }
 
 /** The platform's own stop control: stops what runs in its conversation. */

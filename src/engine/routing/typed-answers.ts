@@ -13,8 +13,9 @@ import {
   mayAnswer,
   secretWordFromText,
 } from "../card.ts";
-import { opensWithName } from "../handles.ts";
+import { withoutOpeningName } from "../handles.ts";
 import type { Reception } from "../inbound-event.ts";
+import { addressingOf, findAddressed } from "./addressing.ts";
 import { typedAnswer, typedControl, typedDecline, typedLinkRequest } from "./answers.ts";
 import type { MessageCase } from "./message-case.ts";
 import type { RouterParts } from "./router-parts.ts";
@@ -49,7 +50,7 @@ type Use =
   | { readonly kind: "enter" | "decline" };
 
 function useOf(parts: RouterParts, item: MessageCase, card: Card, woken: readonly string[]): Use | undefined {
-  const words = plainWords(item, card.botId);
+  const words = plainWords(parts, item, card.botId);
   switch (card.spec.kind) {
     case "widget": {
       if (card.allowed.length === 0) return undefined;
@@ -74,14 +75,15 @@ function useOf(parts: RouterParts, item: MessageCase, card: Card, woken: readonl
   }
 }
 
-/** The typed words without mentions of the bot that asked: "@Ada yes" answers as "yes" does. Empty when anybody else is addressed. */
-function plainWords(item: MessageCase, botId: string): string {
+/** The typed words without the name of the bot that asked: "@Ada yes" answers as "yes" does. Empty when anybody else is addressed. */
+function plainWords(parts: RouterParts, item: MessageCase, botId: string): string {
   const bot = item.bots.find((candidate) => candidate.botId === botId);
+  const named = findAddressed(addressingOf(parts, item)).named;
+  if (named.some((id) => id !== botId)) return "";
   let { text } = item.event;
   for (const mention of [...item.event.mentions].sort((a, b) => b.start - a.start)) {
     if (!bot?.platformIds.includes(mention.platformId)) return "";
     text = text.slice(0, mention.start) + text.slice(mention.end);
   }
-  const sign = bot?.isPersona ? text.search(/[,:，：、]/u) : -1;
-  return bot && sign > 0 && opensWithName(text.slice(0, sign), [bot]) ? text.slice(sign + 1) : text;
+  return bot ? withoutOpeningName(text, bot) : text;
 }

@@ -17,6 +17,7 @@ type DiscussionOperations = Pick<
   | "setChannelSettings"
   | "readDiscussion"
   | "openDiscussions"
+  | "hasJoined"
   | "lateDiscussions"
   | "restartWaits"
   | "stepDiscussion"
@@ -26,6 +27,12 @@ type Woken = Awaited<ReturnType<Store["stepDiscussion"]>>;
 
 const selectLate = `
 SELECT * FROM "Discussion" WHERE "endReason" IS NULL AND "waitingSince" <= now() - $1 * interval '1 millisecond' ORDER BY "waitingSince" LIMIT 50`;
+
+const selectJoined = `
+SELECT EXISTS (
+  SELECT 1 FROM "Turn" t JOIN "Discussion" d ON d."id" = t."discussionId"
+  JOIN "Entry" e ON e."conversationKey" = d."threadKey" AND e."authorKind" = 'person' AND e."authorId" = $2
+  WHERE t."id" = $1) AS "joined"`;
 
 /** The operations of Groups. */
 export function createDiscussionOperations({ query, call }: Database): DiscussionOperations {
@@ -52,6 +59,9 @@ export function createDiscussionOperations({ query, call }: Database): Discussio
     },
     openDiscussions: (rowId) =>
       discussions(`SELECT * FROM "Discussion" WHERE "channelId" = $1 AND "endReason" IS NULL`, [rowId]),
+    async hasJoined(turnId, personId) {
+      return (await query<{ joined: boolean }>(selectJoined, [turnId, personId]))[0]?.joined === true;
+    },
     lateDiscussions: (patienceMs) => discussions(selectLate, [patienceMs]),
     async restartWaits() {
       await query(

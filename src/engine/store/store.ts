@@ -136,6 +136,8 @@ export interface Store extends SkillStore {
   readDiscussion(id: string): Promise<Discussion | null>;
   /** Discussions that are going on in a channel. */
   openDiscussions(channelRowId: string): Promise<readonly Discussion[]>;
+  /** True when the turn belongs to a discussion in whose conversation this person has written. */
+  hasJoined(turnId: string, personId: string): Promise<boolean>;
   /** Discussions whose current member has shown nothing for this long (SPEC G8). */
   lateDiscussions(patienceMs: number): Promise<readonly Discussion[]>;
   /** Waiting begins anew for all discussions: after a start nobody could have shown anything. */
