@@ -52,3 +52,19 @@ test("!stop in the channel ends the discussion in its thread and says so; where 
   await quiet();
   expect(said(asked)).toEqual(["Ada: Stopped."]);
 });
+
+test("!new while a discussion goes on leaves every member's conversation as it is", async () => {
+  for (const name of ["Ada", "Cy"])
+    world.script(name, (request) => (hasSpoken(request) ? done() : sendMessage(`${name} is here`)));
+  const model = heldBack(sendMessage("Bo speaks"));
+  world.script("Bo", model.script);
+  const channel = world.channel("anew");
+  const asked = world.say("Alice", "begin, all of you", { in: channel });
+  await world.llm.waitForRequest((request) => request.raw.includes("begin, all of you"), "bo");
+  world.say("Alice", "!new", { in: channel, thread: asked });
+  await world.until(() => said(asked).find((text) => text.includes("left as it is")), "the refusal");
+  world.script("Bo", () => done());
+  model.release();
+  await quiet();
+  expect(said(asked).filter((text) => text === "Ada: Ada is here")).toHaveLength(1);
+});

@@ -103,7 +103,7 @@ export interface Store extends SkillStore {
   amendMessage(input: AmendMessage): Promise<AmendResult>;
   /** Stops what runs and waits in a conversation, ends its discussion, and stops what teammates do for it (SPEC T5), in one transaction. */
   requestStop(input: StopRequest): Promise<StopOutcome>;
-  /** Begins the sessions of a conversation anew, except those with an unfinished turn (`busy`); `first` is false for a repeated command. */
+  /** Begins the sessions of a conversation anew, unless a turn or discussion is unfinished there (`busy`); `first` is false for a repeated command. */
   startOver(input: {
     dedupeKey: string;
     conversationKey: string;
