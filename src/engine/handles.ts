@@ -34,7 +34,9 @@ export function namedInText(
 export function namesEveryone(text: string, closed: readonly ClosedRange[]): boolean {
   return openSigns(text, closed).some((at) => {
     const said = /^[@＠](?:everyone|all)/iu.exec(text.slice(at));
-    return said !== null && !GOES_ON.test(text.slice(at + said[0].length));
+    const rest = said && text.slice(at + said[0].length);
+    // "@all-hands" is somebody's word, while "@Ada-san" is still Ada.
+    return rest !== null && !GOES_ON.test(rest) && !/^[-‐‑][\p{L}\p{N}]/u.test(rest);
   });
 }
 

@@ -49,6 +49,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   },
   "@everyone, typed": { text: "@everyone please", activation: "mention", speaks: MEMBERS },
   "@ALL, typed": { text: "what do you think, @ALL?", activation: "mention", speaks: MEMBERS },
+  "a longer word that begins like it": { text: "the @all-hands is at ten", activation: "mention", speaks: [] },
   "@everyone inside code": {
     text: "say `@everyone`",
     quoted: [{ start: 4, end: 15 }],
