@@ -37,6 +37,25 @@ test(
 );
 
 test(
+  "killed after a stop was taken in: the work stays stopped, people are told, and the model is not asked again",
+  async () => {
+    world.script("Ada", never);
+    const asked = world.say("Alice", "@Ada stop me half-way", { in: world.channel("stopped") });
+    await world.request((request) => heard(request).includes("stop me half-way"));
+    world.say("Alice", "!stop", { in: asked.channel, thread: asked });
+    await world.acknowledged();
+    await world.crash();
+    world.script("Ada", echo);
+    await world.start();
+    expect((await world.answer(asked)).text).toBe("Stopped.");
+    await world.quiet();
+    expect(world.answers(asked)).toHaveLength(1);
+    expect(requestsFor("stop me half-way")).toHaveLength(1);
+  },
+  LONG,
+);
+
+test(
   "killed after a tool: the tool is not run again, and the model goes on from its result",
   async () => {
     const react = call("ReactToMessage", { message_address: "t1u", emoji: "eyes" });

@@ -75,6 +75,8 @@ export async function runTurn(parts: TurnParts, claim: Claim, control: TurnContr
 
 async function endOf(run: TurnRun): Promise<LoopEnd> {
   if (isGivenUp(run)) return { end: "interrupted" };
+  // Found after a crash: people stopped it meanwhile, and are told so.
+  if (run.turn.stopRequested) return { end: "cancelled" };
   if (await isPassedBy(run)) return { end: "silent" };
   const blocked = await blockedBy(run);
   if (blocked) return { end: "blocked", text: blocked };
