@@ -44,6 +44,7 @@ export function testSends(world: () => StoreWorld): void {
     expect(view.turn?.progress).toEqual(progress);
     expect(await place.store.sendState(entry.id)).toEqual({
       entryId: entry.id,
+      conversationKey: place.key,
       address: "t1s1",
       open: 2,
       sent: 0,
