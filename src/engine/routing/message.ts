@@ -47,6 +47,7 @@ async function decideAndTake(parts: RouterParts, item: MessageCase): Promise<Rec
   const taken = { ...intake(parts, item, woken, told), ...more, ...asks };
   const result = await parts.store.takeIn(stored ? taken : ignoredIntake(parts, item));
   if (here?.asksForGroup) parts.membership.touch(item.ref);
+  else if (here) parts.membership.heard(item.ref, item.view.channel);
   if (inGroup && woken.length === 0 && inGroup.beyond.length > 0) await parts.hostCards.noPart(item, inGroup.beyond);
   if (result.status === "ignored") return IGNORED;
   if (result.status !== "stored") return { status: "duplicate" };

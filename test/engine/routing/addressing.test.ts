@@ -37,6 +37,18 @@ describe("one bot in a channel", () => {
       { strict: "yes yes yes", sticky: "yes yes yes", always: "yes yes yes" },
     ],
     [
+      "hears what answers a message of its own",
+      "hello",
+      { answersAccount: "U_ADA" },
+      { strict: "yes yes yes", sticky: "yes yes yes", always: "yes yes yes" },
+    ],
+    [
+      "leaves an answer to it that opens with somebody else",
+      `${BOB} can you look?`,
+      { answersAccount: "U_ADA" },
+      { strict: "no no no", sticky: "no no no", always: "no no no" },
+    ],
+    [
       "stays in its thread unless strict",
       "and now?",
       {},
