@@ -204,6 +204,14 @@ describe("two bots in a channel", () => {
     ["nobody is mentioned, one has left", "look", { bots: [ada], inThread: true, takingPart: ["bo", "ada"] }, ["ada"]],
     ["nobody is mentioned, the only one has left", "look", { bots: [ada], inThread: true, takingPart: ["bo"] }, []],
     ["one that is not known here is mentioned", `${BO} look`, { bots: [ada], ...ownThread }, []],
+    ["the message of one is answered", "look", { ...both, event: { answersAccount: "U_BO" } }, ["bo"]],
+    [
+      "the message of one is answered, the other is named",
+      `${ADA} look`,
+      { ...both, event: { answersAccount: "U_BO" } },
+      ["ada"],
+    ],
+    ["a person's message is answered", "look", { ...both, event: { answersAccount: "U_BOB" } }, []],
     [
       "one is named by the platform, another in the text",
       `ask ${BO}`,
