@@ -38,6 +38,8 @@ export interface ChannelSettings {
   readonly activation?: "all" | "mention";
   /** Whether several bots here are a Group. */
   readonly group?: boolean;
+  /** Bots that were named when somebody asked for the Group: they are in it before others. */
+  readonly asked?: readonly string[];
   /** How often this channel has become a Group; its card appears once each time. */
   readonly begun?: number;
   /** It is a Group now, and people have been told. */

@@ -58,6 +58,11 @@ export interface MessageEvent extends EventBase {
   readonly opensThread?: string;
   /** Native id of the message this one replies to. */
   readonly repliesTo?: string;
+  /**
+   * Native id of the account whose message a person answers with the platform's own reply; the same in every copy. It addresses that account when the
+   * words name no bot.
+   */
+  readonly answersAccount?: string;
 }
 
 /** A person used a control of a card. `choices` are option values; `text` is free text where the card allows it. */

@@ -34,15 +34,6 @@ test("a forum post begins with its own first message; a channel has no history o
   await world.close();
 });
 
-test("members of a channel are those who wrote there, and the bot", async () => {
-  const world = await openDiscordWorld();
-  world.discord.say(world.alice, world.general, "hi");
-  const { installationId } = world.placeIn({ kind: "channel", channelId: world.general.id });
-  const members = await world.adapter.members(installationId, world.general.id);
-  expect([...members].sort()).toEqual([world.ada.userId, world.alice.id].sort());
-  await world.close();
-});
-
 test("reactions by name or sign, also on the message a thread hangs on and on a forum post", async () => {
   const world = await openDiscordWorld();
   const { discord, alice, general } = world;

@@ -90,7 +90,7 @@ test("only typed mentions outside code count as typed", () => {
   expect(typedMentions({ content: `<@${BOT}> \`<@${ALICE}>\` \\<@${ALICE}>` })).toEqual([BOT]);
 });
 
-test("a reply ping alone does not name the bot for a bot's message", () => {
+test("a person's reply is for the account it answers, a bot's reply for nobody", () => {
   const replied = { author: { id: BOT } };
   const fields = { type: 19, mentions: [{ id: BOT }], referenced_message: replied };
   const person = toMessage(message(fields), knowledge({ replied }));
@@ -99,8 +99,45 @@ test("a reply ping alone does not name the bot for a bot's message", () => {
     knowledge({ replied }),
   );
   const hook = toMessage(message({ ...fields, webhook_id: "1" }), knowledge({ replied }));
-  expect([person?.namesBot, bot?.namesBot, hook?.namesBot]).toEqual([true, false, false]);
+  expect([person?.answersAccount, bot?.answersAccount, hook?.answersAccount]).toEqual([BOT, undefined, undefined]);
+  expect([person?.namesBot, bot?.namesBot, hook?.namesBot]).toEqual([false, false, false]);
   expect([person?.from.kind, bot?.from.kind, hook?.from.kind]).toEqual(["member", "bot", "bot"]);
+});
+
+test.each<[string, object, string | undefined]>([
+  ["the ping, where Discord does not tell the message", { mentions: [{ id: BOT }] }, BOT],
+  [
+    "the ping beside somebody who is written out",
+    { content: `ask <@${ALICE}>`, mentions: [{ id: ALICE }, { id: BOT }] },
+    BOT,
+  ],
+  [
+    "nothing, when all who are mentioned are written out",
+    { content: `<@!${BOT}> hi`, mentions: [{ id: BOT }] },
+    undefined,
+  ],
+  ["nothing, when no reply was pinged", { mentions: [] }, undefined],
+  ["nothing, in a message that is no reply", { type: 0, mentions: [{ id: BOT }] }, undefined],
+])("whom a reply answers is told by %s", (_title, fields, expected) => {
+  expect(toMessage(message({ type: 19, ...fields }), knowledge())?.answersAccount).toBe(expected);
+});
+
+test("a reply to one bot of ours reads the same in the copies of all of them", () => {
+  const bo = "100000000000000002";
+  const names: Names = { ...NAMES, user: (id) => ({ [BOT]: "Ada", [bo]: "Bo" })[id] };
+  const replied = { content: "what Bo said", author: { id: bo, username: "bo", bot: true } };
+  const copies = (content: string) =>
+    [BOT, bo].map((botUserId) => {
+      const known = knowledge({ names, replied, self: { ...self, botUserId } });
+      return toMessage(message({ type: 19, content, mentions: [{ id: bo }] }), known);
+    });
+  for (const content of ["and then?", `<@${BOT}> is that so?`]) {
+    const [atAda, atBo] = copies(content);
+    expect([atAda?.text, atAda?.answersAccount]).toEqual([atBo?.text, bo]);
+    expect(atBo?.answersAccount).toBe(bo);
+  }
+  expect(copies("and then?")[0]?.text).toBe("and then?");
+  expect(copies(`<@${BOT}> is that so?`)[1]?.text).toContain("> what Bo said");
 });
 
 test("a command in a reply stays alone, so that it is recognised", () => {

@@ -144,7 +144,7 @@ test("a reply whose target is not in the event is asked for once, and goes on wi
 
 test("a reply to the bot is said to it, with or without a ping; a bot's reply is not", async () => {
   const world = await openDiscordWorld();
-  const { discord, alice, general } = world;
+  const { discord, ada, alice, general } = world;
   const place = world.placeIn({ kind: "channel", channelId: general.id });
   const piece = {
     id: "p1",
@@ -156,11 +156,11 @@ test("a reply to the bot is said to it, with or without a ping; a bot's reply is
   };
   const { nativeId } = await world.adapter.deliver(piece, () => Promise.resolve());
   discord.reply(alice, { channel: general, id: nativeId }, "and then?", { ping: false });
-  expect((await world.message("and then?")).namesBot).toBe(true);
+  expect((await world.message("and then?")).answersAccount).toBe(ada.userId);
   const other = discord.addForeignBot("Other");
   discord.reply(other, { channel: general, id: nativeId }, "beep");
   const beep = await world.message("beep");
-  expect([beep.namesBot, beep.from.kind]).toEqual([false, "bot"]);
+  expect([beep.answersAccount, beep.namesBot, beep.from.kind]).toEqual([undefined, false, "bot"]);
   await world.close();
 });
 

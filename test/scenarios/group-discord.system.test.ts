@@ -40,6 +40,103 @@ test(
 );
 
 test(
+  "/group on, as the first words in a channel, makes a Group of the bots that see it; one that is let in later joins",
+  async () => {
+    await using stage = await openDiscordStage({ bots: ["Ada", "Bo", "Cy"] });
+    const { discord, alice, bots } = stage;
+    speakOnce(stage);
+    const [ada, bo, cy] = bots;
+    if (!ada || !bo || !cy) throw new Error("three bots were hired");
+    const room = discord.addChannel("room", { members: [ada, bo, alice] });
+    await discord.command(alice, room, ada, "group on");
+    await discord.waitForPost((post) => post.text.includes("Ada and Bo are a Group"), 20_000);
+    expect(discord.posts(room).some((post) => post.text.includes("Cy"))).toBe(false);
+    discord.permit(room, cy, { allow: ["ViewChannel"] });
+    await discord.settle(500);
+    await discord.command(alice, room, ada, "group show");
+    await discord.waitForPost((post) => post.text.includes("Ada, Bo and Cy are a Group"), 20_000);
+    discord.say(alice, room, "good morning");
+    await discord.waitUntil(() => spoken(stage).length === 3, "all three", 60_000);
+    expect(spoken(stage)).toEqual(["Ada here", "Bo here", "Cy here"]);
+    expect(discord.refusals).toEqual([]);
+  },
+  LONG,
+);
+
+test(
+  "a reply to a member's bubble is for that member, whichever bot's copy comes first",
+  async () => {
+    await using stage = await openDiscordStage({
+      bots: ["Ada", "Bo", "Cy"],
+      settings: { groups: { channels: "all" } },
+    });
+    const { discord, llm, alice, general, bots } = stage;
+    const [ada, bo, cy] = bots;
+    if (!ada || !bo || !cy) throw new Error("three bots were hired");
+    for (const { name } of bots)
+      llm.script(name.toLowerCase(), (request) =>
+        request.lastRole === "user" ? sendMessage(`${name} speaks`) : done(),
+      );
+    const bubbles = () => discord.posts(general).filter((post) => post.text.endsWith(" speaks"));
+    discord.say(alice, general, `${discord.mention(bo)} begin`);
+    await discord.waitUntil(() => bubbles().length === 1, "Bo", 60_000);
+    const [bubble] = bubbles();
+    if (!bubble) throw new Error("Bo has not spoken");
+    for (const [late, ping] of [
+      [[ada, cy], true],
+      [[bo], true],
+      [[ada, cy], false],
+      [[bo], false],
+    ] as const) {
+      for (const bot of late) discord.disturb({ delayMs: 400, event: "MESSAGE_CREATE" }, { bot });
+      const before = bubbles().length;
+      discord.reply(alice, bubble, "and what then?", { ping });
+      await discord.waitUntil(() => bubbles().length > before, "an answer", 60_000);
+      await discord.settle(900);
+      discord.calm();
+      expect(
+        bubbles()
+          .slice(before)
+          .map((post) => post.author.name),
+      ).toEqual(["Bo"]);
+    }
+  },
+  LONG,
+);
+
+test(
+  "where all channels are Groups, the card stands in a channel once somebody writes there, and in no other",
+  async () => {
+    await using stage = await openDiscordStage({ bots: ["Ada", "Bo"], settings: { groups: { channels: "all" } } });
+    const { discord, alice, general } = stage;
+    speakOnce(stage);
+    discord.addChannel("quiet");
+    const cards = () => discord.posts().filter((post) => post.text.includes("are a Group"));
+    discord.say(alice, general, "good morning");
+    await discord.waitUntil(() => spoken(stage).length === 2 && cards().length > 0, "both, and the card", 60_000);
+    await discord.settle(1500);
+    expect(cards().map((post) => post.channel.name)).toEqual(["general"]);
+  },
+  LONG,
+);
+
+test(
+  "in a server with more bots than a Group holds, those named by who asks for it are in",
+  async () => {
+    await using stage = await openDiscordStage({ bots: ["Ada", "Bo", "Cy"], settings: { groups: { maxMembers: 2 } } });
+    const { discord, alice, general, bots } = stage;
+    speakOnce(stage);
+    const [, bo, cy] = bots;
+    if (!bo || !cy) throw new Error("three bots were hired");
+    discord.say(alice, general, `${discord.mention(cy)} ${discord.mention(bo)} what do you think?`);
+    await discord.waitForPost((post) => post.text.includes("Bo and Cy are a Group"), 60_000);
+    await discord.waitUntil(() => spoken(stage).length === 2, "both", 60_000);
+    expect([...spoken(stage)].sort()).toEqual(["Bo here", "Cy here"]);
+  },
+  LONG,
+);
+
+test(
   "one message that mentions two bots makes the channel a Group, and just those two speak",
   async () => {
     await using stage = await openDiscordStage({ bots: ["Ada", "Bo", "Cy"] });

@@ -8,6 +8,7 @@ import type { DiscordCalls } from "./clients.ts";
 import type { Directory } from "./directory.ts";
 import type { Echoes } from "./echoes.ts";
 import type { Installs } from "./installs.ts";
+import type { Presence } from "./presence.ts";
 
 /** The account a token belongs to. */
 export interface DiscordIdentity {
@@ -28,6 +29,8 @@ export interface DiscordBot {
   readonly ours: ReadonlyMap<string, string>;
   readonly echoes: Echoes;
   readonly installs: Installs;
+  /** The channels it sees. */
+  readonly presence: Presence;
   readonly context: AdapterContext;
   readonly log: Log;
 }

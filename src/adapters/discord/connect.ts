@@ -46,7 +46,7 @@ export interface ConnectionParts {
   readonly blocked: Blocked;
   readonly invalid: InvalidRequests;
   /** Called for each installation of the bot, before any event in it. */
-  readonly onInstallation: (installationId: string, bot: () => DiscordBot) => void;
+  readonly onInstallation: (installationId: string, bot: () => DiscordBot, workspaceId: string) => void;
   /** Called when the bot's own ids are known, before its first event. */
   readonly onReady: (bot: DiscordBot) => void;
   readonly options: ConnectionOptions;
@@ -238,6 +238,7 @@ class Connection implements DiscordConnection {
       ...(options.backoffMs === undefined ? {} : { backoffMs: options.backoffMs }),
     });
     this.#gateway = gateway;
+    bot.presence.follow();
     if (this.#stopping.signal.aborted) return;
     await gateway.open();
     void syncCommands(bot);
@@ -272,6 +273,7 @@ class Connection implements DiscordConnection {
     const end = this.#keeper.progress.begin(sequence);
     directory.note(event, data);
     blocked.note(event, data);
+    bot.presence.note(event, data);
     const work = event === "INTERACTION_CREATE" ? handleInteraction(bot, data) : this.#heard(bot, intake, event, data);
     // What was not taken in stays open, so that the next process begins before it.
     work.then(end, () => this.#log.debug({ event }, "a discord event is left to the next process"));

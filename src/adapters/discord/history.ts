@@ -1,5 +1,5 @@
 /**
- * Reading what is already in a thread, who is in a channel, and small decorations: first contact, members, reactions.
+ * Reading what is already in a thread, and small decorations: first contact, reactions.
  * Invariant: nothing here posts a message.
  */
 
@@ -70,20 +70,6 @@ function toHistory(message: Fields, names: Names, threadId: string): HistoryMess
     text: readText(message, names).text,
     isRoot: platformId === threadId,
   };
-}
-
-/**
- * Native ids of accounts known to be in a channel. Discord lists the members of a server only to bots with a special permission, so those count who
- * wrote there lately, and this bot. Rejects with DeliveryError.
- */
-export async function readMembers(bot: DiscordBot, channelId: string): Promise<readonly string[]> {
-  try {
-    const answer = await bot.calls.call("get", `/channels/${channelId}/messages`, { query: { limit: String(PAGE) } });
-    const authors = toList(answer).flatMap((message) => toText(toFields(message.author).id) ?? []);
-    return [...new Set([bot.self.botUserId, ...authors])];
-  } catch (error) {
-    throw toDeliveryError(error);
-  }
 }
 
 const EMOJI: Readonly<Record<string, string>> = {

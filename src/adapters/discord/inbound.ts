@@ -1,7 +1,8 @@
 /**
  * One Discord event becomes one InboundEvent, or nothing. Pure: what had to be looked up is handed in.
  * Invariant: every copy of a happening (other bots' connections, replays after a resume, what is read from history after a gap) gets the same
- * dedupe key. Whether anybody is addressed is left to routing, but for what only Discord knows: a reply to the bot, and its own role.
+ * dedupe key, and whom a message is for does not depend on whose copy it is. Whether anybody is addressed is left to routing, but for what only
+ * Discord knows: whose message a reply answers, and the bot's own role.
  */
 
 import type {
@@ -69,14 +70,13 @@ export function toMessage(message: Fields, knowledge: Knowledge): MessageEvent |
   const id = toText(message.id);
   const channelId = toText(message.channel_id);
   if (id === undefined || channelId === undefined) return undefined;
-  const { self, conversation, names, replied } = knowledge;
+  const { self, conversation, names } = knowledge;
   const from = authorOf(message);
-  const isOwnReplied = toText(toFields(replied?.author).id) === self.botUserId;
-  const clean = readText(message, names, isOwnReplied ? undefined : replied);
+  const clean = readText(message, names, quotedReply(message, knowledge));
   const byRole = namesOwnRole(message, self, names);
   const text = byRole && isWithheld(message, self) ? ROLE_HINT : clean.text;
-  // A bot's answer to a bot is no call for the next answer; a person's reply to the bot is said to it.
-  const isReplyToUs = isOwnReplied && from.kind !== "bot";
+  // A bot's answer to a bot is no call for the next answer; a person's reply to a bot is said to it.
+  const answered = from.kind === "bot" ? undefined : answeredAccount(message, knowledge);
   const repliesTo = toText(toFields(message.message_reference).message_id);
   return {
     type: "message",
@@ -88,11 +88,38 @@ export function toMessage(message: Fields, knowledge: Knowledge): MessageEvent |
     platformId: id,
     ...clean,
     text,
-    namesBot: byRole || isReplyToUs || typedMentions(message).includes(self.botUserId),
+    namesBot: byRole || typedMentions(message).includes(self.botUserId),
     files: filesOf(message, channelId, id),
     ...(conversation.kind === "channel" ? { opensThread: id } : {}),
     ...(message.type === 19 && repliesTo !== undefined ? { repliesTo } : {}),
+    ...(answered === undefined ? {} : { answersAccount: answered }),
   };
+}
+
+/**
+ * Whose message a reply answers. Where Discord does not tell the message, the ping says it: of the accounts a reply mentions, the one that stands
+ * nowhere in its words.
+ */
+function answeredAccount(message: Fields, { self, replied }: Knowledge): string | undefined {
+  if (message.type !== 19) return undefined;
+  const author = toText(toFields(replied?.author).id);
+  if (author !== undefined) return author;
+  if (isWithheld(message, self)) return undefined;
+  const content = toText(message.content) ?? "";
+  const pinged = toList(message.mentions).flatMap((user) => toText(user.id) ?? []);
+  const silent = pinged.filter((id) => !content.includes(`<@${id}>`) && !content.includes(`<@!${id}>`));
+  return silent.length === 1 ? silent[0] : undefined;
+}
+
+/**
+ * The message a reply answers, when it is shown with it: not that of a bot of ours which the reply is for, since the bot knows what it said. Decided
+ * without regard to whose copy this is.
+ */
+function quotedReply(message: Fields, { names, replied }: Knowledge): Fields | undefined {
+  const author = toText(toFields(replied?.author).id);
+  if (author === undefined || names.user(author) === undefined) return replied;
+  const forAnother = typedMentions(message).some((id) => id !== author && names.user(id) !== undefined);
+  return forAnother ? replied : undefined;
 }
 
 /** Changed words of a message. */
@@ -102,7 +129,6 @@ export function toEdit(message: Fields, knowledge: Knowledge): EditEvent | undef
   const editedAt = toText(message.edited_timestamp);
   if (id === undefined || channelId === undefined || editedAt === undefined) return undefined;
   if (isWithheld(message, knowledge.self)) return undefined;
-  const isOwnReplied = toText(toFields(knowledge.replied?.author).id) === knowledge.self.botUserId;
   return {
     type: "edit",
     dedupeKey: `${messageKey(channelId, id)}:edit:${Date.parse(editedAt)}`,
@@ -111,7 +137,7 @@ export function toEdit(message: Fields, knowledge: Knowledge): EditEvent | undef
     at: new Date(editedAt),
     from: authorOf(message),
     platformId: id,
-    text: readText(message, knowledge.names, isOwnReplied ? undefined : knowledge.replied).text,
+    text: readText(message, knowledge.names, quotedReply(message, knowledge)).text,
   };
 }
 

@@ -17,9 +17,11 @@ import { deliverPiece, findPiece, type SendParts, settleCard } from "./deliver.t
 import { createDirectory } from "./directory.ts";
 import { TOKEN_REMEDY, toDeliveryError } from "./errors.ts";
 import { fetchUpload } from "./files.ts";
-import { addReaction, readMembers, readThread, setReceipt } from "./history.ts";
+import { addReaction, readThread, setReceipt } from "./history.ts";
+import { DIRECT_WORKSPACE } from "./installs.ts";
 import { createInvalidRequests, type InvalidRequests } from "./invalid-requests.ts";
 import { DELIVER_TIMEOUT_MS, MAX_TEXT_PIECES, POST_PACE } from "./limits.ts";
+import { type Mate, readChannels, readMembers } from "./moves.ts";
 import { renderDelivery } from "./render.ts";
 import { targetOf } from "./threads.ts";
 import { createTyping, type Typing } from "./typing.ts";
@@ -69,7 +71,10 @@ export function createDiscordAdapter(settings: DiscordSettings): Adapter {
       adapter.sending(place.installationId, ({ bot }) => addReaction(bot, place, nativeId, emoji)),
     fetchFile: async (installationId, file, signal) => fetchUpload(adapter.bot(installationId), settings, file, signal),
     history: (installationId, ref, limit) => adapter.sending(installationId, ({ bot }) => readThread(bot, ref, limit)),
-    members: (installationId, channelId) => adapter.sending(installationId, ({ bot }) => readMembers(bot, channelId)),
+    channels: (installationId) =>
+      adapter.sending(installationId, ({ bot }) => readChannels(bot, adapter.workspaceOf(installationId))),
+    members: (installationId, channelId) =>
+      adapter.sending(installationId, ({ bot }) => readMembers(bot, adapter.mates(installationId), channelId)),
     health: () => adapter.health(),
   };
 }
@@ -87,7 +92,8 @@ class DiscordAdapter {
   readonly #settings: DiscordSettings;
   /** By bot id of the settings file. */
   readonly #connections = new Map<string, DiscordConnection>();
-  readonly #bots = new Map<string, () => DiscordBot>();
+  /** By installation, with the server it is on. */
+  readonly #bots = new Map<string, { readonly bot: () => DiscordBot; readonly workspaceId: string }>();
   /** Names of our own bots by account id. */
   readonly #ours = new Map<string, string>();
   readonly #rejected = new Map<string, string>();
@@ -114,7 +120,7 @@ class DiscordAdapter {
       ours: this.#ours,
       directory: this.#directory,
       ...shared,
-      onInstallation: (installationId, bot) => void this.#bots.set(installationId, bot),
+      onInstallation: (installationId, bot, workspaceId) => void this.#bots.set(installationId, { bot, workspaceId }),
       onReady: (bot) => void this.#ours.set(bot.self.botUserId, bot.name),
       options: this.#settings.connection ?? {},
     });
@@ -138,12 +144,27 @@ class DiscordAdapter {
 
   /** The connected bot of an installation; throws a DeliveryError when there is none. */
   bot(installationId: string): DiscordBot {
-    const bot = this.#bots.get(installationId);
-    if (bot) return bot();
+    const known = this.#bots.get(installationId);
+    if (known) return known.bot();
     const isPending = this.health().some((one) => one.state === "starting" || one.state === "reconnecting");
     throw isPending
       ? new DeliveryError("wait", "The bot is still connecting to Discord.", { waitMs: 1000 })
       : new DeliveryError("bot", "This bot is not connected to Discord, or is not on that server any more.");
+  }
+
+  /** The server an installation is on; undefined for direct messages. */
+  workspaceOf(installationId: string): string | undefined {
+    const workspaceId = this.#bots.get(installationId)?.workspaceId;
+    return workspaceId === DIRECT_WORKSPACE ? undefined : workspaceId;
+  }
+
+  /** Our bots on the server of an installation, with that server; nobody for direct messages. */
+  mates(installationId: string): readonly Mate[] {
+    const guildId = this.workspaceOf(installationId);
+    if (guildId === undefined) return [];
+    return [...this.#bots.values()].flatMap((one) =>
+      one.workspaceId === guildId ? [{ bot: one.bot(), guildId }] : [],
+    );
   }
 
   /** Runs calls for a bot. Every failure becomes a DeliveryError; one that shows a bad token marks the bot, so that health says it. */

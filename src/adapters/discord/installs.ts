@@ -20,13 +20,13 @@ export function createInstalls(
   context: AdapterContext,
   account: AdapterAccount,
   self: { readonly appId: string; readonly botUserId: string },
-  onKnown: (installationId: string) => void,
+  onKnown: (installationId: string, workspaceId: string) => void,
 ): Installs {
   const known = new Map<string, Promise<string>>();
   const identify = async (workspaceId: string): Promise<string> => {
     const otherIds = self.appId === self.botUserId ? [] : [self.appId];
     const installation = await context.identify(account, { ...self, workspaceId, otherIds });
-    onKnown(installation.id);
+    onKnown(installation.id, workspaceId);
     return installation.id;
   };
   return {

@@ -5,6 +5,8 @@ export interface Recent<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
+  /** The keys now, oldest first. */
+  keys(): readonly string[];
   readonly size: number;
 }
 
@@ -27,6 +29,7 @@ export function createRecent<V>(limit: number): Recent<V> {
       if (entries.size > limit && !oldest.done) entries.delete(oldest.value);
     },
     delete: (key) => void entries.delete(key),
+    keys: () => [...entries.keys()],
     get size() {
       return entries.size;
     },

@@ -10,6 +10,8 @@ import type { DiscordCalls } from "./clients.ts";
 import type { Directory } from "./directory.ts";
 import { createEchoes } from "./echoes.ts";
 import { createInstalls } from "./installs.ts";
+import { createMoves } from "./moves.ts";
+import { createPresence } from "./presence.ts";
 
 /** Message Content: approved by Discord (bit 18), or switched on for an application in few servers (bit 19). */
 export const CONTENT_FLAGS = (1 << 18) | (1 << 19);
@@ -24,7 +26,7 @@ export interface SignInParts {
   readonly ours: ReadonlyMap<string, string>;
   readonly log: Log;
   /** Told of each installation before any event in it. */
-  readonly onInstallation: (installationId: string, bot: () => DiscordBot) => void;
+  readonly onInstallation: (installationId: string, bot: () => DiscordBot, workspaceId: string) => void;
 }
 
 /** The bot, and a warning for the operator when its settings at Discord keep something from working. */
@@ -45,7 +47,10 @@ export async function signIn(parts: SignInParts): Promise<SignedIn> {
     botUserId: toText(user.id) ?? "",
     readsContent: (Number(application.flags ?? 0) & CONTENT_FLAGS) !== 0,
   };
-  const installs = createInstalls(context, account, self, (id) => parts.onInstallation(id, () => bot));
+  const installs = createInstalls(context, account, self, (id, workspaceId) =>
+    parts.onInstallation(id, () => bot, workspaceId),
+  );
+  const onChange = createMoves(() => bot);
   const bot: DiscordBot = {
     botId: account.botId,
     name: account.name,
@@ -55,6 +60,7 @@ export async function signIn(parts: SignInParts): Promise<SignedIn> {
     ours,
     echoes: createEchoes(),
     installs,
+    presence: createPresence({ calls, botUserId: self.botUserId, onChange }),
     context,
     log,
   };

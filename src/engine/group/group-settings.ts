@@ -9,7 +9,7 @@ import type { GroupsSettings } from "../settings.ts";
 import { listOf } from "./discussion-mail.ts";
 import type { Activation } from "./speakers.ts";
 
-/** A channel's Group; `members` are the first that joined, up to the limit; `beyond` are here but take no part. */
+/** A channel's Group; `members` are those asked for and then the first that joined, up to the limit; `beyond` are here but take no part. */
 export interface Group {
   readonly members: readonly string[];
   readonly beyond: readonly string[];
@@ -27,9 +27,11 @@ export function groupOf(
   onRequest: boolean,
 ): Group | undefined {
   if (joined.length < 2 || !isWanted(channel, groups, onRequest)) return undefined;
+  const asked = joined.filter((botId) => channel.settings?.asked?.includes(botId));
+  const ranked = [...new Set([...asked, ...joined])];
   return {
-    members: joined.slice(0, groups.maxMembers),
-    beyond: joined.slice(groups.maxMembers),
+    members: ranked.slice(0, groups.maxMembers),
+    beyond: ranked.slice(groups.maxMembers),
     activation: channel.settings?.activation ?? groups.activation,
   };
 }

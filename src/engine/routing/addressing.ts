@@ -13,7 +13,10 @@ import type { MessageCase } from "./message-case.ts";
 
 /** One message and the bots it could be meant for. */
 export interface AddressingInput {
-  readonly event: Pick<MessageEvent, "text" | "mentions" | "quoted" | "everyone" | "namesBot" | "from">;
+  readonly event: Pick<
+    MessageEvent,
+    "text" | "mentions" | "quoted" | "everyone" | "namesBot" | "answersAccount" | "from"
+  >;
   readonly direct: boolean;
   /** True for a reply inside a thread. */
   readonly inThread: boolean;
@@ -112,7 +115,7 @@ function unnamed(input: AddressingInput): readonly string[] {
   return input.threads === "always" && input.bots.length === 1 ? [input.receiver.botId] : [];
 }
 
-/** Bots named by id or handle, in the order they appear. */
+/** Bots named by id or handle, in the order they appear; where the words name none, the bot whose message is answered. */
 export function namedBots(input: AddressingInput): readonly string[] {
   const found: NamedBot[] = [];
   for (const mention of liveMentions(input.event)) {
@@ -127,6 +130,8 @@ export function namedBots(input: AddressingInput): readonly string[] {
   if (input.event.namesBot && !found.some((item) => meant.includes(item.botId))) {
     found.push({ botId: input.receiver.botId, at: Number.MAX_SAFE_INTEGER });
   }
+  const answered = input.bots.find((bot) => bot.platformIds.includes(input.event.answersAccount ?? ""));
+  if (found.length === 0) return answered ? [answered.botId] : [];
   return [...new Set(found.sort((a, b) => a.at - b.at).map((item) => item.botId))];
 }
 

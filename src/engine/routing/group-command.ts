@@ -8,6 +8,7 @@ import type { Discussion } from "../discussion.ts";
 import { listOf } from "../group/discussion-mail.ts";
 import { type Group, groupCard } from "../group/group-settings.ts";
 import type { Reception } from "../inbound-event.ts";
+import { addressingOf, findAddressed } from "./addressing.ts";
 import type { GroupChoice } from "./commands.ts";
 import { channelFacts, ignoredIntake } from "./message.ts";
 import type { MessageCase } from "./message-case.ts";
@@ -20,7 +21,7 @@ export async function groupCommand(
   choice: GroupChoice | undefined,
 ): Promise<Reception> {
   const { installations, hostCards, membership, settings } = parts;
-  const channelSettings = choice ? settingsFor(choice) : {};
+  const channelSettings = choice ? { ...settingsFor(choice), ...askedFor(parts, item, choice) } : {};
   const result = await parts.store.takeIn({
     ...ignoredIntake(parts, item),
     outcome: "stored",
@@ -52,6 +53,13 @@ export async function groupCommand(
 function settingsFor(choice: GroupChoice): ChannelSettings {
   if (choice === "on" || choice === "off") return { group: choice === "on" };
   return { activation: choice };
+}
+
+/** Where every bot sees every channel, those the command is said to are in the Group before others. */
+function askedFor(parts: RouterParts, item: MessageCase, choice: GroupChoice): ChannelSettings {
+  if (choice !== "on" || !parts.membership.isOnRequest(item.ref.platform)) return {};
+  const { named } = findAddressed(addressingOf(parts, item));
+  return named.length > 0 ? { asked: named } : {};
 }
 
 function whyNoGroup(item: MessageCase, bots: number): string {

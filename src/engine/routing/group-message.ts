@@ -25,11 +25,11 @@ export interface GroupDecision {
   readonly wake: readonly Wake[];
 }
 
-/** The Group of this place; `asksForGroup` when this very message makes it one by naming two or more bots (SPEC G1). */
+/** The Group of this place; `asked` are the two or more bots by whose naming this very message makes it one (SPEC G1). */
 export function groupHere(
   parts: RouterParts,
   item: MessageCase,
-): { readonly group: Group; readonly asksForGroup: boolean } | undefined {
+): { readonly group: Group; readonly asked?: readonly string[] } | undefined {
   const { ref, view, installation } = item;
   // A copy that came late for one bot joins the discussion that is going on, or wakes that bot alone.
   if (ref.kind === "direct" || (item.onlyBot && !view.discussion)) return undefined;
@@ -39,13 +39,16 @@ export function groupHere(
   );
   const joined = [...new Set(present)].filter((botId) => item.bots.some((bot) => bot.botId === botId));
   const group = parts.membership.groupOf(ref, joined, view.channel);
-  if (group) return { group, asksForGroup: false };
+  if (group) return { group };
   if (!parts.membership.isOnRequest(ref.platform) || view.channel?.settings.group === false) return undefined;
   const { named } = findAddressed(addressingOf(parts, item));
   if (named.length < 2) return undefined;
-  const channel = view.channel && { ...view.channel, settings: { ...view.channel.settings, group: true } };
+  const channel = view.channel && {
+    ...view.channel,
+    settings: { ...view.channel.settings, group: true, asked: named },
+  };
   const wanted = channel && parts.membership.groupOf(ref, joined, channel);
-  return wanted && { group: wanted, asksForGroup: true };
+  return wanted && { group: wanted, asked: named };
 }
 
 /** Who speaks on this message, and how that moves the discussion here. */

@@ -48,6 +48,15 @@ export interface Membership {
   isOnRequest(platform: string): boolean;
   /** The channel's card or members may be due. */
   touch(ref: ConversationRef): void;
+  /** A message was heard in a Group; where bots see every channel, that is when people are told of it. */
+  heard(ref: ConversationRef, channel: Channel | undefined): void;
+}
+
+/** A channel whose Group may have begun or changed; `begins` = people may be told that it is one. */
+interface Touched {
+  readonly ref: ConversationRef;
+  readonly at: number;
+  readonly begins: boolean;
 }
 
 /** How long a message may wait for the list of its channel's members. */
@@ -55,16 +64,37 @@ const LOOK_MS = 1500;
 /** Members that join together are told of in one card. */
 const SETTLE_MS = 800;
 
+/** Channels to look at once their members have stopped changing. */
+function createNews(clock: Clock) {
+  const touched = new Map<string, Touched>();
+  return {
+    add(ref: ConversationRef, begins: boolean): void {
+      const { threadId: _thread, ...place } = ref;
+      const rowId = channelRowId(ref);
+      const before = touched.get(rowId)?.begins ?? false;
+      touched.set(rowId, { ref: { ...place, kind: "channel" }, at: clock.now(), begins: begins || before });
+    },
+    begins: (ref: ConversationRef) => touched.get(channelRowId(ref))?.begins ?? false,
+    /** Those that are due; each is given out once. */
+    *settled(): Generator<Touched> {
+      const due = [...touched].filter(([, { at }]) => clock.now() - at >= SETTLE_MS);
+      for (const [rowId, one] of due) {
+        touched.delete(rowId);
+        yield one;
+      }
+    },
+  };
+}
+
 /** One per process. */
 export function createMembership(parts: MembershipParts): Membership {
   const { store, installations, settings, clock } = parts;
   const known = new Set<string>();
-  const touched = new Map<string, { readonly ref: ConversationRef; readonly at: number }>();
   const isOnRequest = (platform: string) => parts.adapters(platform)?.groupsOnRequest ?? false;
-  const touch = (ref: ConversationRef) => {
-    const { threadId: _thread, ...place } = ref;
-    touched.set(channelRowId(ref), { ref: { ...place, kind: "channel" }, at: clock.now() });
-  };
+  const news = createNews(clock);
+  const touch = (ref: ConversationRef) => news.add(ref, true);
+  // Where every bot sees every channel, being there is no beginning: else a server would get a card in each of its channels.
+  const moved = (ref: ConversationRef) => news.add(ref, !isOnRequest(ref.platform));
   const group = (ref: ConversationRef, joined: readonly string[], channel: Channel | undefined) =>
     groupOf(
       joined,
@@ -73,7 +103,7 @@ export function createMembership(parts: MembershipParts): Membership {
       isOnRequest(ref.platform),
     );
   const sync = async (adapter: Adapter, installation: Installation) => {
-    for (const channel of await syncLists(parts, adapter, installation, known)) touch(refOf(channel));
+    for (const channel of await syncLists(parts, adapter, installation, known)) moved(refOf(channel));
   };
   const look = async (ref: ConversationRef, installation: Installation) => {
     const rowId = channelRowId(ref);
@@ -88,6 +118,9 @@ export function createMembership(parts: MembershipParts): Membership {
     look,
     isOnRequest,
     touch,
+    heard(ref, channel) {
+      if (isOnRequest(ref.platform) && channel?.settings.told !== true && !news.begins(ref)) touch(ref);
+    },
     groupOf: group,
     sync,
     syncAll: () => syncEach(parts, sync),
@@ -96,18 +129,15 @@ export function createMembership(parts: MembershipParts): Membership {
       const botIds = installation ? installations.botsOfPlatformId(event.platformId, installation) : [];
       if (!installation || botIds.length === 0) return { status: "ignored" };
       const ref = event.conversation;
-      if (event.change === "joined") await look(ref, installation);
+      // Where it sees many channels at once, the others are looked for with the first message.
+      if (event.change === "joined" && !isOnRequest(ref.platform)) await look(ref, installation);
       if (event.change === "joined") await store.addMembers(ref, botIds, defaultsOf(settings, ref));
       else for (const botId of botIds) await leave(parts, ref, botId, group);
-      touch(ref);
+      moved(ref);
       return { status: "accepted" };
     },
     async announce() {
-      const settled = [...touched].filter(([, { at }]) => clock.now() - at >= SETTLE_MS);
-      for (const [rowId, { ref }] of settled) {
-        touched.delete(rowId);
-        await tell(parts, ref, group);
-      }
+      for (const { ref, begins } of news.settled()) await tell(parts, ref, group, begins);
     },
   };
 }
@@ -204,8 +234,16 @@ function membersOf({ installations }: MembershipParts, channel: Channel): readon
   return installations.withPersonas(known, channel);
 }
 
-/** Posts first and notes it then: after a crash between the two the same card is not posted again. */
-async function tell(parts: MembershipParts, ref: ConversationRef, find: Membership["groupOf"]): Promise<void> {
+/**
+ * Posts first and notes it then: after a crash between the two the same card is not posted again. Without `begins` only what changed in a Group that
+ * people know of is told.
+ */
+async function tell(
+  parts: MembershipParts,
+  ref: ConversationRef,
+  find: Membership["groupOf"],
+  begins: boolean,
+): Promise<void> {
   const { store, installations, hostCards, settings } = parts;
   const rowId = channelRowId(ref);
   const channel = await store.readChannel(ref);
@@ -216,6 +254,7 @@ async function tell(parts: MembershipParts, ref: ConversationRef, find: Membersh
     if (told) await store.setChannelSettings(rowId, { told: false });
     return;
   }
+  if (!told && !begins) return;
   const members = installations.inOrder(group.members);
   const time = told ? begun : begun + 1;
   const where = { ref, key: conversationKey(ref) };

@@ -42,11 +42,12 @@ async function decideAndTake(parts: RouterParts, item: MessageCase): Promise<Rec
   // In a Group only the first speaker hears now which of its questions was passed over.
   const told = inGroup ? inGroup.wake.map((one) => one.botId) : woken;
   const more = inGroup ? { wake: inGroup.wake, ...(inGroup.move ? { discussion: inGroup.move } : {}) } : {};
-  const asks = here?.asksForGroup ? { channelSettings: { group: true } } : {};
+  const asks = here?.asked ? { channelSettings: { group: true, asked: here.asked } } : {};
   const stored = woken.length > 0 || item.view.sessions.length > 0;
   const taken = { ...intake(parts, item, woken, told), ...more, ...asks };
   const result = await parts.store.takeIn(stored ? taken : ignoredIntake(parts, item));
-  if (here?.asksForGroup) parts.membership.touch(item.ref);
+  if (here?.asked) parts.membership.touch(item.ref);
+  else if (here) parts.membership.heard(item.ref, item.view.channel);
   if (inGroup && woken.length === 0 && inGroup.beyond.length > 0) await parts.hostCards.noPart(item, inGroup.beyond);
   if (result.status === "ignored") return IGNORED;
   if (result.status !== "stored") return { status: "duplicate" };

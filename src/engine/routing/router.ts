@@ -101,7 +101,10 @@ function lateFor(
   if (mark !== "stored" || place.ref.kind === "direct" || channel?.members.includes(installation.botId))
     return undefined;
   const ids = parts.installations.handleOf(installation).platformIds;
-  const isNamed = event.namesBot || event.mentions.some((mention) => ids.includes(mention.platformId));
+  const isNamed =
+    event.namesBot ||
+    event.mentions.some((mention) => ids.includes(mention.platformId)) ||
+    ids.includes(event.answersAccount ?? "");
   return isNamed ? { onlyBot: installation.botId } : undefined;
 }
 

@@ -37,6 +37,18 @@ describe("one bot in a channel", () => {
       { strict: "yes yes yes", sticky: "yes yes yes", always: "yes yes yes" },
     ],
     [
+      "hears what answers a message of its own",
+      "hello",
+      { answersAccount: "U_ADA" },
+      { strict: "yes yes yes", sticky: "yes yes yes", always: "yes yes yes" },
+    ],
+    [
+      "leaves an answer to it that opens with somebody else",
+      `${BOB} can you look?`,
+      { answersAccount: "U_ADA" },
+      { strict: "no no no", sticky: "no no no", always: "no no no" },
+    ],
+    [
       "stays in its thread unless strict",
       "and now?",
       {},
@@ -192,6 +204,14 @@ describe("two bots in a channel", () => {
     ["nobody is mentioned, one has left", "look", { bots: [ada], inThread: true, takingPart: ["bo", "ada"] }, ["ada"]],
     ["nobody is mentioned, the only one has left", "look", { bots: [ada], inThread: true, takingPart: ["bo"] }, []],
     ["one that is not known here is mentioned", `${BO} look`, { bots: [ada], ...ownThread }, []],
+    ["the message of one is answered", "look", { ...both, event: { answersAccount: "U_BO" } }, ["bo"]],
+    [
+      "the message of one is answered, the other is named",
+      `${ADA} look`,
+      { ...both, event: { answersAccount: "U_BO" } },
+      ["ada"],
+    ],
+    ["a person's message is answered", "look", { ...both, event: { answersAccount: "U_BOB" } }, []],
     [
       "one is named by the platform, another in the text",
       `ask ${BO}`,
