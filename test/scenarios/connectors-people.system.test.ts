@@ -97,6 +97,22 @@ describe("a server that asks in the middle of a call", () => {
   );
 
   test(
+    "gets a yes to a question without fields from the person alone",
+    async () => {
+      await using world = await startWorld({ settings: { mcp: { servers: { bad: hostile("tools") } } } });
+      await untilConnector(world, "bad", "connected");
+      world.script("Ada", calling);
+      const asked = world.dm("Alice", "mcp__bad__consent");
+      const card = await posted(world, asked, /Delete it all\?/);
+      expect(world.answers(asked).some((post) => post.text.includes("person:"))).toBe(false);
+      await world.slack.press(world.person("Alice"), card, "Accept");
+      expect((await posted(world, asked, /person:/)).text).toContain('"action":"accept"');
+      await world.quiet();
+    },
+    TIME,
+  );
+
+  test(
     "may show a page, with its host named; declining is told to it",
     async () => {
       await using world = await startWorld({ settings: { mcp: { servers: { bad: hostile("tools") } } } });

@@ -13,7 +13,7 @@ import type {
   PersonRef,
   Receive,
 } from "../../engine/index.ts";
-import type { ConnectionAccount } from "./connection.ts";
+import type { ConnectionAccount } from "./connection-parts.ts";
 import { type ConnectorDefinition, SETTINGS } from "./definitions.ts";
 import { askForScope, createProvider, exchangeCode, scopeKey, tokensKey } from "./oauth.ts";
 import { type OpenClient, type OpenRequest, SignInNeededError } from "./opened-client.ts";

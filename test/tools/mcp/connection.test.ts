@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Clock, ToolContext } from "../../../src/engine/index.ts";
 import { Connection } from "../../../src/tools/mcp/connection.ts";
 import { toDefinitions } from "../../../src/tools/mcp/definitions.ts";
-import type { OpenClient, OpenedClient } from "../../../src/tools/mcp/opened-client.ts";
+import { ConnectionLostError, type OpenClient, type OpenedClient } from "../../../src/tools/mcp/opened-client.ts";
 import { pauseAfter } from "../../../src/tools/mcp/pace.ts";
 import { pause, waitUntil } from "../../emulators/loopback.ts";
 import { createMemoryKv } from "../../support/memory-kv.ts";
@@ -160,6 +160,50 @@ test("a call's limit begins anew with progress and ends the call alone", async (
   server.call = async () => ({ content: [{ type: "text", text: "fine" }] });
   expect(await connection.call("one", {}, context)).toMatchObject({ end: "answered" });
   expect(server.opened).toBe(1);
+  await connection.stop();
+});
+
+test("a call that a forgotten session did not take is made once more in a new one, at once", async () => {
+  const server = fakeServer();
+  server.call = async () => {
+    if (server.opened === 1) throw new ConnectionLostError(true);
+    return { content: [{ type: "text", text: "fine" }] };
+  };
+  const { connection, context, until } = world(server);
+  connection.start();
+  await until("connected");
+  const both = await Promise.all([connection.call("one", {}, context), connection.call("one", {}, context)]);
+  expect(both.map(({ end }) => end)).toEqual(["answered", "answered"]);
+  expect(server.opened).toBe(2);
+  expect(connection.state).toBe("connected");
+  server.call = async () => Promise.reject(new ConnectionLostError(false));
+  expect(await connection.call("one", {}, context)).toMatchObject({ end: "gone" });
+  await until("connected");
+  server.call = async () => Promise.reject(new ConnectionLostError(true));
+  const before = server.opened;
+  expect(await connection.call("one", {}, context)).toMatchObject({ end: "absent" });
+  await until("connected");
+  expect(server.opened).toBe(before + 2);
+  await connection.stop();
+});
+
+test("a list that changes while it is read for the first time is read again", async () => {
+  const server = fakeServer();
+  const { open } = server;
+  let lists = 0;
+  server.open = async (request) => {
+    const client = await open(request);
+    const listTools: OpenedClient["listTools"] = (signal) => {
+      lists += 1;
+      if (lists === 1) request.onListChanged();
+      return client.listTools(signal);
+    };
+    return { ...client, listTools };
+  };
+  const { connection, until } = world(server);
+  connection.start();
+  await until("connected");
+  await waitUntil(() => lists === 2, "a second look");
   await connection.stop();
 });
 
