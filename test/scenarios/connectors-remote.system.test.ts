@@ -52,10 +52,10 @@ describe.each(["streamableHttp", "sse"] as const)("a remote server over %s", (tr
   );
 });
 
-test(
-  "a remote server that was started anew between two calls is used again by the second",
-  async () => {
-    const url = await remote("streamableHttp");
+test.each(["streamableHttp", "sse"] as const)(
+  "a remote server over %s that was started anew between two calls is used again by the second",
+  async (transport) => {
+    const url = await remote(transport);
     await using world = await startWorld({ settings: { mcp: { servers: { far: { url } } } } });
     await untilConnector(world, "far", "connected");
     world.script("Ada", calling);
@@ -66,7 +66,10 @@ test(
     const ended = new Promise((resolve) => child?.once("exit", resolve));
     child?.kill("SIGKILL");
     await ended;
-    await remote("streamableHttp", Number(new URL(url).port));
+    // The older transport notices by its stream, the newer one at the next call.
+    if (transport === "sse") await untilConnector(world, "far", "reconnecting");
+    await remote(transport, Number(new URL(url).port));
+    await untilConnector(world, "far", "connected");
     expect((await ask("two")).text).toContain("Echo: two");
     await world.quiet();
   },

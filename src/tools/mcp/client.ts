@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { pathToFileURL } from "node:url";
 import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { SSEClientTransport, SseError } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
@@ -21,7 +21,7 @@ import {
 import { z } from "zod";
 import type { ServerAddress } from "./definitions.ts";
 import type { ListedTool, OpenedClient, OpenRequest } from "./opened-client.ts";
-import { ConnectionLostError, SignInNeededError } from "./opened-client.ts";
+import { AnswerLostError, ConnectionLostError, SignInNeededError } from "./opened-client.ts";
 import { oneText, toModelSchema } from "./tool-schemas.ts";
 
 /** Largest single message of a server, bytes. */
@@ -115,7 +115,11 @@ async function open(
   const closed = new Promise<void>((resolve) => {
     client.onclose = () => resolve();
   });
-  client.onerror = (error) => request.log.debug({ connector: request.id, error: error.message }, "connector error");
+  client.onerror = (error) => {
+    request.log.debug({ connector: request.id, error: error.message }, "connector error");
+    // The older transport's session lives as long as its stream; the SDK would go on in a new one that nobody said hello in.
+    if (error instanceof SseError) void client.close().catch(() => undefined); // It is ending already.
+  };
   const transport = transportOf(request.auth as OAuthClientProvider | undefined);
   try {
     await client.connect(transport, { ...NO_LIMIT, signal: request.signal });
@@ -139,13 +143,27 @@ const UNREACHED: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "E
 function asLost(error: unknown, { address }: OpenRequest): ConnectionLostError | undefined {
   if (address.kind !== "remote" || !(error instanceof Error)) return undefined;
   // Some servers answer 400 where 404 is due.
-  const isForgotten =
-    error instanceof StreamableHTTPError &&
-    (error.code === 404 || (error.code === 400 && /session/i.test(error.message)));
+  const status = statusOf(error);
+  const isForgotten = status === 404 || (status === 400 && /session/i.test(error.message));
   if (isForgotten) return new ConnectionLostError(true, { cause: error });
   if (error.message !== "fetch failed") return undefined;
   const code = error.cause instanceof Error && "code" in error.cause ? error.cause.code : undefined;
   return new ConnectionLostError(UNREACHED.has(code), { cause: error });
+}
+
+function asAnswerLost(error: unknown): AnswerLostError | undefined {
+  const code = statusOf(error);
+  if (code !== undefined && code >= 500)
+    return new AnswerLostError(`it answered with an error of its own (${code}).`, { cause: error });
+  const isUnread = error instanceof StreamableHTTPError && error.code === -1;
+  return isUnread ? new AnswerLostError("it answered with something else than MCP.", { cause: error }) : undefined;
+}
+
+/** The HTTP status of a refused request; the older transport tells it in words only. */
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof StreamableHTTPError) return error.code;
+  const words = error instanceof Error ? /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(error.message) : null;
+  return words ? Number(words[1]) : undefined;
 }
 
 function newClient(request: OpenRequest): Client {
@@ -178,7 +196,7 @@ function toRoot(folder: string): { readonly uri: string } {
 
 function opened(client: Client, transport: Transport, closed: Promise<void>, request: OpenRequest): OpenedClient {
   const refused = (error: unknown): never => {
-    throw asLost(error, request) ?? asSignIn(error, request);
+    throw asLost(error, request) ?? asAnswerLost(error) ?? asSignIn(error, request);
   };
   const instructions = oneText(client.getInstructions() ?? "", INSTRUCTIONS_CHARS);
   return {
@@ -215,7 +233,9 @@ async function listTools(client: Client, signal: AbortSignal) {
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { cursor };
-    const answer = await client.request({ method: "tools/list", params }, listPage, { ...NO_LIMIT, signal });
+    // A signal of its own: the SDK does not stop listening to the one it is given.
+    const own = { ...NO_LIMIT, signal: AbortSignal.any([signal]) };
+    const answer = await client.request({ method: "tools/list", params }, listPage, own);
     for (const given of answer.tools) {
       const read = listedTool.safeParse(given);
       if (read.success && tools.size < MAX_TOOLS && !tools.has(read.data.name))

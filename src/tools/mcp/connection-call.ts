@@ -5,6 +5,7 @@
 
 import type { Clock, ToolContext } from "../../engine/index.ts";
 import {
+  AnswerLostError,
   type CallProgress,
   ConnectionLostError,
   type OpenedClient,
@@ -35,6 +36,8 @@ export type CallEnd =
       readonly pages?: readonly unknown[];
     };
 
+/** Signs of progress one call may give: a server that floods keeps everything else from being done. */
+const MAX_PROGRESS = 10_000;
 /** A call's longest life, whatever progress it reports, ms. */
 export const MAX_CALL_MS = 15 * 60_000;
 const ASKING_LOOK_MS = 500;
@@ -51,7 +54,10 @@ export async function runCall(
 ): Promise<CallEnd> {
   const { client, flight, clock, timeoutMs } = parts;
   const limit = startLimit(clock, timeoutMs, flight);
+  let signs = 0;
   const onProgress = (of: Flight, progress: CallProgress) => {
+    signs += 1;
+    if (signs > MAX_PROGRESS) return limit.cut();
     limit.extend();
     of.context.showProgress(progressText(of.connector, progress));
   };
@@ -63,6 +69,12 @@ export async function runCall(
     const answer = work(client, flight, signal, onProgress).then((result): CallEnd => ({ end: "answered", result }));
     return await Promise.race([answer, gone, whenAborted(signal)]);
   } catch (error) {
+    if (signs > MAX_PROGRESS)
+      return {
+        end: "gone",
+        text: "it sent more signs of progress than a call may, and is started anew.",
+        isLost: true,
+      };
     return failureOf(error, limit.signal.aborted, timeoutMs);
   } finally {
     limit.end();
@@ -91,6 +103,7 @@ function failureOf(error: unknown, isLate: boolean, timeoutMs: number): CallEnd 
       ? { end: "absent", text: "it ended the connection; another is being made.", isLost: true }
       : { end: "gone", text: "the server went away during the call.", isLost: true };
   }
+  if (error instanceof AnswerLostError) return { end: "gone", text: message };
   if (error instanceof SignInNeededError)
     return { end: "shut", text: "the sign-in there is not valid any more; the person has to connect it again." };
   const pages = pagesIn(error);
@@ -124,6 +137,7 @@ function startLimit(clock: Clock, timeoutMs: number, flight: Flight) {
     extend: () => {
       last = clock.now();
     },
+    cut: () => over.abort(),
     end: () => ended.abort(),
   };
 }

@@ -19,6 +19,7 @@ const OPEN_MS = 30_000;
 const SOUND_MS = 60_000;
 const PING_MS = 10_000;
 const LIST_PAUSE_MS = 1000;
+const LONGEST_LIST_PAUSE_MS = 60_000;
 const SLOWEST = 20;
 /** How long a call waits for a server that is just starting. */
 const START_WAIT_MS = 20_000;
@@ -245,18 +246,24 @@ export class Connection {
     await this.#cache.write(this.#known);
   }
 
+  get #mayList(): boolean {
+    return this.#isListDue && this.#state === "connected" && !this.#ended.signal.aborted;
+  }
+
   /** The list has changed: offers of running cycles stay, search and the next cycle see the new one. However often it is said, one look is under way. */
   async #listAgain(): Promise<void> {
     this.#isListDue = true;
     if (this.#isListing) return;
     this.#isListing = true;
-    while (this.#isListDue && this.#client && this.#state === "connected") {
+    // The first change is looked at now, further ones after a pause that grows while they keep coming.
+    for (let pause = LIST_PAUSE_MS; this.#mayList; pause = Math.min(2 * pause, LONGEST_LIST_PAUSE_MS)) {
       this.#isListDue = false;
-      await this.#list(this.#client).catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#parts.log.warn({ connector: this.key, reason }, "the changed list of tools could not be read");
-      });
-      if (this.#isListDue) await this.#parts.clock.delay(LIST_PAUSE_MS, this.#ended.signal);
+      if (this.#client)
+        await this.#list(this.#client).catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          this.#parts.log.warn({ connector: this.key, reason }, "the changed list of tools could not be read");
+        });
+      await this.#parts.clock.delay(pause, this.#ended.signal);
     }
     this.#isListing = false;
   }

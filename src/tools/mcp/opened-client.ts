@@ -88,6 +88,11 @@ export class ConnectionLostError extends Error {
   }
 }
 
+/** A remote server answered a request with nothing of use: whether it did what it was asked is not known. The message is ours. */
+export class AnswerLostError extends Error {
+  override readonly name = "AnswerLostError";
+}
+
 /** A person must sign in before this server can be used. */
 export class SignInNeededError extends Error {
   override readonly name = "SignInNeededError";
