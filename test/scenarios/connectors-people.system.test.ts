@@ -63,8 +63,9 @@ describe("a call that its server marks as destructive", () => {
       await using world = await startWorld({ settings: { mcp: { servers: { bad: hostile("tools", file) } } } });
       await untilConnector(world, "bad", "connected");
       world.script("Ada", calling);
-      const asked = world.dm("Alice", 'mcp__bad__wipe {"path":"/old"}');
+      const asked = world.dm("Alice", 'mcp__bad__wipe {"path":"/old\u202egpj.exe"}');
       const card = await posted(world, asked, /asks for your approval/);
+      expect(card.text).toContain("/old\\u{202e}gpj.exe");
       await world.slack.press(world.person("Alice"), card, "Decline");
       await posted(world, asked, /all right, I leave it/);
       await world.quiet();

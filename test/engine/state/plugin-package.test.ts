@@ -197,6 +197,8 @@ describe("sources", () => {
     "https://user:word@example.com/a.git",
     "https://token@example.com/a.git",
     "ssh://-oProxyCommand=x/a",
+    "-oProxyCommand@example.com:a",
+    "https://example.com/a\nb",
     "https://example.com/a#--upload-pack=x",
     "https://example.com/a#../x",
     "https://example.com/a#v1:../x",
