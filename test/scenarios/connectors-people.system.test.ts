@@ -63,8 +63,9 @@ describe("a call that its server marks as destructive", () => {
       await using world = await startWorld({ settings: { mcp: { servers: { bad: hostile("tools", file) } } } });
       await untilConnector(world, "bad", "connected");
       world.script("Ada", calling);
-      const asked = world.dm("Alice", 'mcp__bad__wipe {"path":"/old"}');
+      const asked = world.dm("Alice", 'mcp__bad__wipe {"path":"/old\u202egpj.exe"}');
       const card = await posted(world, asked, /asks for your approval/);
+      expect(card.text).toContain("/old\\u{202e}gpj.exe");
       await world.slack.press(world.person("Alice"), card, "Decline");
       await posted(world, asked, /all right, I leave it/);
       await world.quiet();
@@ -91,6 +92,22 @@ describe("a server that asks in the middle of a call", () => {
       world.dm("Alice", "3");
       const answer = await posted(world, asked, /person: /);
       expect(answer.text).toContain('{"action":"accept","content":{"colour":"blue","count":3}}');
+      await world.quiet();
+    },
+    TIME,
+  );
+
+  test(
+    "gets a yes to a question without fields from the person alone",
+    async () => {
+      await using world = await startWorld({ settings: { mcp: { servers: { bad: hostile("tools") } } } });
+      await untilConnector(world, "bad", "connected");
+      world.script("Ada", calling);
+      const asked = world.dm("Alice", "mcp__bad__consent");
+      const card = await posted(world, asked, /Delete it all\?/);
+      expect(world.answers(asked).some((post) => post.text.includes("person:"))).toBe(false);
+      await world.slack.press(world.person("Alice"), card, "Accept");
+      expect((await posted(world, asked, /person:/)).text).toContain('"action":"accept"');
       await world.quiet();
     },
     TIME,

@@ -1,4 +1,6 @@
 /** Connectors through the front door: real third-party servers behind a bot in emulated Slack. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { call, done, type LlmRequest, type Script, sendMessage } from "../emulators/llm/index.ts";
 import { connectorStates, hostile, published, untilConnector } from "../support/connectors.ts";
@@ -65,6 +67,33 @@ describe("with the published server of everything", () => {
     TIME,
   );
 });
+
+test(
+  "with connectors and skills the beginning of a conversation's requests stays the same to the byte, whatever servers and folders do",
+  async () => {
+    await using world = await startWorld({
+      settings: { mcp: { servers: { bad: hostile("tools"), liar: hostile("liar"), moves: hostile("changing") } } },
+    });
+    for (const name of ["bad", "liar", "moves"]) await untilConnector(world, name, "connected");
+    world.script("Ada", calling);
+    const folder = join(world.folder, "data", "workspace", "skills", "minutes");
+    const ask = async (words: string) => {
+      const { text } = await world.answer(world.dm("Alice", words), 20_000);
+      await world.quiet(20_000);
+      return text;
+    };
+    await ask('mcp__bad__echo {"a":1}');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "SKILL.md"), "---\nname: Minutes\ndescription: How to write minutes.\n---\nShort.\n");
+    await ask("mcp__moves__first");
+    await ask("mcp__bad__die");
+    await ask('mcp__bad__echo {"b":2}');
+    const beginnings = world.llm.requests.map(({ system, tools }) => JSON.stringify([system, tools]));
+    expect(beginnings.length).toBeGreaterThan(8);
+    expect(new Set(beginnings).size).toBe(1);
+  },
+  TIME,
+);
 
 describe("when a server fails", () => {
   test(

@@ -10,7 +10,7 @@ import type { ServerDefinition, UnusedParts } from "../plugin.ts";
 import type { Skill, SkillProblem } from "../skill.ts";
 import { readServers } from "./plugin-servers.ts";
 import { parseSkillFile } from "./skill-file.ts";
-import { entriesOf, isInnerPath, listFilesIn, readTextIn } from "./skill-folder.ts";
+import { BAD_FOLDER_NAME, entriesOf, isInnerPath, isSkillFolderName, listFilesIn, readTextIn } from "./skill-folder.ts";
 
 /** A package as it lies in a folder. */
 export interface PluginPackage {
@@ -158,6 +158,8 @@ async function readSkill(root: string, folder: string, plugin: string): Promise<
   const parsed = parseSkillFile(file.text);
   if (!parsed.ok) return { problem: { where: path, text: parsed.text } };
   const { name, description } = parsed;
+  if (folder !== "" && !isSkillFolderName(basename(folder)))
+    return { problem: { where: JSON.stringify(path.slice(0, 200)), text: BAD_FOLDER_NAME } };
   const id = `${plugin}:${folder === "" ? plugin : basename(folder)}`;
   return { skill: { id, name, description, source: { kind: "plugin", plugin }, folder: join(root, folder) } };
 }

@@ -19,7 +19,8 @@ export type ReadServers =
   | { readonly ok: false; readonly text: string };
 
 const MAX_SERVERS = 50;
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** As connectors are named. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
 const texts = z.record(z.string(), z.string()).optional();
 const definitionSchema = z
   .object({
@@ -28,7 +29,7 @@ const definitionSchema = z
     args: z.array(z.string()).optional(),
     env: texts,
     cwd: z.string().optional(),
-    url: z.string().min(1).optional(),
+    url: z.url({ protocol: /^https?$/ }).optional(),
     headers: texts,
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined));
@@ -60,11 +61,11 @@ function collect(blocks: readonly unknown[]) {
   for (const [name, value] of blocks.flatMap(entriesIn)) {
     const read = definitionSchema.safeParse(value);
     if (!NAME.test(name))
-      problems.push({ where: "its servers", text: "have one whose name is not of letters, digits, dots, - and _" });
+      problems.push({ where: "its servers", text: "have one whose name is not of letters, digits, - and _, up to 40" });
     else if (!read.success)
       problems.push({
         where: `server ${name}`,
-        text: "needs either command or url, with texts in args, env and headers",
+        text: "needs either command or an http(s) url, with texts in args, env and headers",
       });
     else if (servers.size >= MAX_SERVERS)
       problems.push({ where: `server ${name}`, text: `is left out: only ${MAX_SERVERS} are taken` });

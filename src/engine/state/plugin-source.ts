@@ -47,6 +47,8 @@ function isAddress(address: string): boolean {
 }
 
 function addressProblem(address: string): string | undefined {
+  // The first would be an option for a program that git starts; line ends vanish when an address is checked, and not when it is used.
+  if (address.startsWith("-") || /[\s\p{Cc}]/u.test(address)) return "the address has signs that no address has";
   if (SCP_LIKE.test(address)) return undefined;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const isLocal = url?.protocol === "http:" && /^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname);

@@ -65,6 +65,15 @@ export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** What is wrong with a folder that `isSkillFolderName` refuses; completes a sentence about the skill. */
+export const BAD_FOLDER_NAME =
+  "lies in a folder whose name is not of letters, digits, dots, - and _. Rename the folder.";
+
+/** True for names of folders that may stand in a skill's id, and so in prompts. */
+export function isSkillFolderName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
+}
+
 /** True for a relative path of plain parts. */
 export function isInnerPath(path: string): boolean {
   if (path === "" || path.length > 500 || isAbsolute(path) || /[\0\\]/.test(path)) return false;

@@ -11,13 +11,12 @@ import type { Skill, SkillLibrary, SkillProblem, SkillText } from "../skill.ts";
 import { folderOf, INDEX_FILE, readIndex } from "./plugin-index.ts";
 import { readPackage } from "./plugin-package.ts";
 import { parseSkillFile } from "./skill-file.ts";
-import { entriesOf, listFilesIn, readTextIn } from "./skill-folder.ts";
+import { BAD_FOLDER_NAME, entriesOf, isSkillFolderName, listFilesIn, readTextIn } from "./skill-folder.ts";
 
 /** Characters of one page. */
 export const SKILL_PAGE_CHARS = 16_000;
 /** Skills of one folder that are looked at. */
 const MAX_SKILLS = 300;
-const FOLDER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Where skills lie. */
 export interface SkillFolders {
@@ -138,11 +137,7 @@ async function skillsIn(workspaceDir: string, place: string, prefix: string, sou
 }
 
 async function readOne(folder: string, name: string) {
-  if (!FOLDER_NAME.test(name))
-    return {
-      ok: false as const,
-      text: "lies in a folder whose name is not of letters, digits, dots, - and _. Rename the folder.",
-    };
+  if (!isSkillFolderName(name)) return { ok: false as const, text: BAD_FOLDER_NAME };
   const file = await readTextIn(folder, "SKILL.md");
   return file.ok ? parseSkillFile(file.text) : { ok: false as const, text: file.reason };
 }

@@ -13,6 +13,9 @@ import { postWaitingCard } from "./waiting-card.ts";
 /** Characters of the arguments a card shows; longer ones are named by their fingerprint too. */
 const SHOWN_CHARS = 2200;
 
+/** Signs that are not seen or turn the direction of reading: what is approved must read as it is. */
+const UNSEEN = /[\p{Cf}\p{Zl}\p{Zp}\u{115f}\u{1160}\u{3164}\u{ffa0}]/gu;
+
 /** Posts the card as the effect of the call with this index, and ends the turn. */
 export async function askApproval(run: TurnRun, index: number, about: string): Promise<ToolResult> {
   const { parts, bot } = run;
@@ -86,7 +89,9 @@ function sorted(value: unknown): unknown {
 }
 
 function shownArguments(args: unknown): string {
-  const text = JSON.stringify(args ?? {}, null, 1).replaceAll("```", "'''");
+  const text = JSON.stringify(args ?? {}, null, 1)
+    .replaceAll("```", "'''")
+    .replace(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
   if (text.length <= SHOWN_CHARS) return `\`\`\`json\n${text}\n\`\`\``;
   const fingerprint = createHash("sha256").update(text).digest("hex").slice(0, 12);
   return `\`\`\`json\n${text.slice(0, SHOWN_CHARS)}\n\`\`\`\n… and ${text.length - SHOWN_CHARS} more characters (fingerprint ${fingerprint}).`;

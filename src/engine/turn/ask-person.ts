@@ -29,7 +29,8 @@ export async function askPerson(
   run.parts.outbox.nudge(delivery.nativeChannel);
   const card = await closedCard(run, cardId, signal);
   if (!card || card.state === "expired") return CANCELLED;
-  if (card.state !== "answered" || !card.answer || card.answer.values[0] === "decline") return { outcome: "declined" };
+  if (card.state !== "answered" || !card.answer || card.answer.values.includes("decline"))
+    return { outcome: "declined" };
   return { outcome: "answered", answer: card.answer };
 }
 

@@ -8,7 +8,7 @@ import { type OfferedTool, type Tool, type ToolContext, type ToolResult, untrust
 import { type CallEnd, MAX_CALL_MS } from "./connection-call.ts";
 import type { FoundTool, ToolLookup } from "./found-tool.ts";
 import { toToolResult } from "./results.ts";
-import { toModelDescription, toModelSchema } from "./tool-schemas.ts";
+import { oneText, toModelDescription, toModelSchema } from "./tool-schemas.ts";
 
 /** A found tool in the form that is kept with a session. */
 export function toOffered({ name, connection, tool }: FoundTool): OfferedTool {
@@ -53,10 +53,12 @@ export async function runTool(
     return { ok: false, text: `Not run: the arguments of ${name} must be one JSON object.` };
   const asks = definition.approve === "always" || (definition.approve === "destructive" && tool.isDestructive);
   if (asks && !context.isApproved)
-    return context.askApproval(`to use \`${tool.name.replaceAll("`", "")}\` of the connector ${definition.id}, with:`);
+    return context.askApproval(
+      `to use \`${oneText(tool.name, 100).replaceAll("`", "")}\` of the connector ${definition.id}, with:`,
+    );
   const end = await connection.call(tool.name, args as Record<string, unknown>, context);
   if (end.end === "answered") return toToolResult(end.result, { connector: definition.id, what: tool.name }, context);
-  return { ok: false, text: failureText(end, definition.id, tool.name) };
+  return { ok: false, text: failureText(end, definition.id, name) };
 }
 
 /** Why a call has no result, and what to do. */

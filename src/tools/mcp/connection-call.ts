@@ -4,7 +4,15 @@
  */
 
 import type { Clock, ToolContext } from "../../engine/index.ts";
-import { type CallProgress, type OpenedClient, type RawResult, SignInNeededError } from "./opened-client.ts";
+import {
+  AnswerLostError,
+  type CallProgress,
+  ConnectionLostError,
+  type OpenedClient,
+  type RawResult,
+  SignInNeededError,
+} from "./opened-client.ts";
+import { oneText } from "./tool-schemas.ts";
 
 /** A call that is running. `asking` counts questions to its person that are open. */
 export interface Flight {
@@ -22,10 +30,14 @@ export type CallEnd =
   | {
       readonly end: "absent" | "late" | "gone" | "refused" | "shut";
       readonly text: string;
+      /** The connection is of no use any more. With `absent`, the call was not taken. */
+      readonly isLost?: true;
       /** Pages to open first, when that is why it was refused. */
       readonly pages?: readonly unknown[];
     };
 
+/** Signs of progress one call may give: a server that floods keeps everything else from being done. */
+const MAX_PROGRESS = 10_000;
 /** A call's longest life, whatever progress it reports, ms. */
 export const MAX_CALL_MS = 15 * 60_000;
 const ASKING_LOOK_MS = 500;
@@ -42,7 +54,10 @@ export async function runCall(
 ): Promise<CallEnd> {
   const { client, flight, clock, timeoutMs } = parts;
   const limit = startLimit(clock, timeoutMs, flight);
+  let signs = 0;
   const onProgress = (of: Flight, progress: CallProgress) => {
+    signs += 1;
+    if (signs > MAX_PROGRESS) return limit.cut();
     limit.extend();
     of.context.showProgress(progressText(of.connector, progress));
   };
@@ -54,6 +69,12 @@ export async function runCall(
     const answer = work(client, flight, signal, onProgress).then((result): CallEnd => ({ end: "answered", result }));
     return await Promise.race([answer, gone, whenAborted(signal)]);
   } catch (error) {
+    if (signs > MAX_PROGRESS)
+      return {
+        end: "gone",
+        text: "it sent more signs of progress than a call may, and is started anew.",
+        isLost: true,
+      };
     return failureOf(error, limit.signal.aborted, timeoutMs);
   } finally {
     limit.end();
@@ -73,10 +94,16 @@ function failureOf(error: unknown, isLate: boolean, timeoutMs: number): CallEnd 
   const seconds = Math.round(timeoutMs / 1000);
   if (isLate) return { end: "late", text: `it gave no sign for ${seconds} s and was told to stop.` };
   const message = error instanceof Error ? error.message : String(error);
-  // -32000 is the SDK's word for a connection that closed under a request.
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-  if (code === -32000 || /connection closed|not connected/i.test(message))
+  // The SDK's own words; servers use the same code for errors of theirs.
+  if (message === "MCP error -32000: Connection closed" || (code === undefined && message === "Not connected"))
     return { end: "gone", text: "the server went away during the call." };
+  if (error instanceof ConnectionLostError) {
+    return error.isUndone
+      ? { end: "absent", text: "it ended the connection; another is being made.", isLost: true }
+      : { end: "gone", text: "the server went away during the call.", isLost: true };
+  }
+  if (error instanceof AnswerLostError) return { end: "gone", text: message };
   if (error instanceof SignInNeededError)
     return { end: "shut", text: "the sign-in there is not valid any more; the person has to connect it again." };
   const pages = pagesIn(error);
@@ -110,11 +137,13 @@ function startLimit(clock: Clock, timeoutMs: number, flight: Flight) {
     extend: () => {
       last = clock.now();
     },
+    cut: () => over.abort(),
     end: () => ended.abort(),
   };
 }
 
 function progressText(connector: string, { progress, total, message }: CallProgress): string {
   const share = total && total > 0 ? ` ${Math.min(100, Math.round((100 * progress) / total))} %` : "";
-  return `is using ${connector}:${share}${message ? ` ${message}` : share ? "" : ` step ${progress}`}`;
+  const words = oneText(message ?? "", 150);
+  return `is using ${connector}:${share}${words ? ` ${words}` : share ? "" : ` step ${progress}`}`;
 }

@@ -11,13 +11,21 @@ export function describeFailure(error: unknown, { address }: ConnectorDefinition
     if (code === "ENOENT") return "its program was not found.";
     if (code === "EACCES") return "its program may not be run.";
     if (/did not answer in time|abort/i.test(messageOf(error))) return "it did not answer in time.";
-    return "its program ended right after its start.";
+    if (/connection closed|EPIPE/i.test(messageOf(error))) return "its program ended right after its start.";
+    return NOT_MCP;
   }
   if (status === 401 || status === 403) return "it refuses the credentials it was given.";
   if (status !== undefined && status >= 500) return `it answers with an error of its own (${status}).`;
   if (status !== undefined && status >= 400) return `it does not take our requests (${status}).`;
   if (/did not answer in time|abort/i.test(messageOf(error))) return "it did not answer in time.";
-  return "it cannot be reached.";
+  return code === -1 || isMisread(error) ? NOT_MCP : "it cannot be reached.";
+}
+
+const NOT_MCP = "what it answers is not MCP as it is understood here.";
+
+/** An answer came, and it was not what the protocol says. */
+function isMisread(error: unknown): boolean {
+  return error instanceof Error && (error.name === "ZodError" || /protocol version|JSON/i.test(error.message));
 }
 
 function messageOf(error: unknown): string {

@@ -3,50 +3,14 @@
  * from the last time until it is there. Invariant: nobody waits for a server beyond a call's own limit, and a call that hangs costs only itself.
  */
 
-import type { Clock, ConnectorHealth, KeyValueStore, Log, ToolContext } from "../../engine/index.ts";
+import type { ConnectorHealth, ToolContext } from "../../engine/index.ts";
 import { type CallEnd, type Flight, runCall } from "./connection-call.ts";
 import { describeFailure } from "./connection-failure.ts";
+import type { ConnectionAccount, ConnectionParts } from "./connection-parts.ts";
 import type { ConnectorDefinition } from "./definitions.ts";
-import type {
-  ElicitationReply,
-  ListedTool,
-  OpenClient,
-  OpenedClient,
-  OpenRequest,
-  SamplingReply,
-} from "./opened-client.ts";
-import { SignInNeededError } from "./opened-client.ts";
+import { type ListedTool, type OpenedClient, SignInNeededError } from "./opened-client.ts";
 import { pauseAfter, withLimit } from "./pace.ts";
 import { createToolCache, fingerprintOf, type KnownTools } from "./tool-cache.ts";
-
-/** What connections are made with. */
-export interface ConnectionParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly kv: KeyValueStore;
-  /** 0 to 1, for jitter. */
-  readonly random: () => number;
-  readonly open: OpenClient;
-  readonly httpFor: (definition: ConnectorDefinition) => OpenRequest["http"];
-  /** Env or headers with the vault's values filled in, or the names of those that are missing. */
-  readonly valuesFor: (definition: ConnectorDefinition) => Promise<FilledValues>;
-  /** Answers a server's question to the person of the call that is running; `flights` are all calls that are. */
-  readonly elicit: (flights: readonly Flight[], params: unknown, signal: AbortSignal) => Promise<ElicitationReply>;
-  readonly sample: (definition: ConnectorDefinition, params: unknown, signal: AbortSignal) => Promise<SamplingReply>;
-}
-
-/** Filled-in values, or why they cannot be. */
-export type FilledValues =
-  | { readonly ok: true; readonly values: Readonly<Record<string, string>> }
-  | { readonly ok: false; readonly missing: readonly string[] };
-
-/** Whose tokens a connection uses. */
-export interface ConnectionAccount {
-  /** The SDK's client provider. */
-  readonly auth?: unknown;
-  /** Set for a person's own connection. */
-  readonly personId?: string;
-}
 
 type State = ConnectorHealth["state"];
 
@@ -55,6 +19,7 @@ const OPEN_MS = 30_000;
 const SOUND_MS = 60_000;
 const PING_MS = 10_000;
 const LIST_PAUSE_MS = 1000;
+const LONGEST_LIST_PAUSE_MS = 60_000;
 const SLOWEST = 20;
 /** How long a call waits for a server that is just starting. */
 const START_WAIT_MS = 20_000;
@@ -77,6 +42,7 @@ export class Connection {
   #settled: (() => void)[] = [];
   #running: Promise<void> | undefined;
   #isShut = false;
+  #isLost = false;
   #isListing = false;
   #isListDue = false;
 
@@ -150,7 +116,9 @@ export class Connection {
       this.#onClient(context, (client, flight, signal, onProgress) =>
         client.callTool(tool, args, { signal, onProgress: (progress) => onProgress(flight, progress) }),
       );
-    const end = await once();
+    const first = await once();
+    // Nothing was done: its session had ended there, and a new one may be had at once.
+    const end = first.end === "absent" && first.isLost ? await once() : first;
     if (end.end !== "refused" || !end.pages) return end;
     for (const page of end.pages) {
       const flight: Flight = { context, connector: this.definition.id, asking: 0 };
@@ -175,6 +143,7 @@ export class Connection {
     try {
       const end = await runCall(parts, work);
       if (end.end === "late") void this.#checkAlive(client);
+      if (end.end !== "answered" && end.isLost && this.#client === client) this.#renew(client);
       if (end.end === "shut") {
         this.#isShut = true;
         void client.close().catch(() => undefined); // It is of no use to anybody until somebody signs in.
@@ -183,6 +152,14 @@ export class Connection {
     } finally {
       this.#flights.delete(flight);
     }
+  }
+
+  /** The other side knows this session no more: a new one is begun now, without a pause. */
+  #renew(client: OpenedClient): void {
+    this.#isLost = true;
+    this.#client = undefined;
+    this.#set("starting", "");
+    void client.close().catch(() => undefined); // It is gone already.
   }
 
   /** After a call that did not end: a server that answers nothing at all is started anew, the others' calls are left alone. */
@@ -203,6 +180,7 @@ export class Connection {
       await this.#once();
       failures = this.#parts.clock.now() - began > SOUND_MS ? 1 : failures + 1;
       if (this.#ended.signal.aborted) return;
+      if (this.#state === "starting") continue;
       this.#wake = new AbortController();
       const tries = this.#state === "needs-sign-in" ? SLOWEST : failures; // Asking often brings no sign-in.
       await this.#parts.clock.delay(pauseAfter(tries, this.#parts.random()), this.#wake.signal);
@@ -213,6 +191,7 @@ export class Connection {
   async #once(): Promise<void> {
     try {
       this.#isShut = false;
+      this.#isLost = false;
       const client = await this.#opened();
       if (!client) return;
       this.#client = client;
@@ -220,8 +199,10 @@ export class Connection {
       await this.#cache.endIncident();
       this.#set("connected", "");
       this.#parts.log.info({ connector: this.key, tools: this.#known.tools.length }, "connector connected");
+      if (this.#isListDue) void this.#listAgain(); // Said while the first list was being read.
       await client.closed;
       for (const flight of this.#flights) flight.onGone?.();
+      if (this.#isLost) return;
       if (this.#isShut) throw new SignInNeededError();
       if (!this.#ended.signal.aborted) await this.#failed("reconnecting", "it ended.");
     } catch (error) {
@@ -260,8 +241,13 @@ export class Connection {
 
   async #list(client: OpenedClient): Promise<void> {
     const listed = await withLimit(this.#parts.clock, OPEN_MS, (signal) => client.listTools(signal));
-    this.#known = { ...listed, tools: [...listed.tools].sort(byName) };
+    const about = client.instructions ? { about: client.instructions } : {};
+    this.#known = { ...listed, ...about, tools: [...listed.tools].sort(byName) };
     await this.#cache.write(this.#known);
+  }
+
+  get #mayList(): boolean {
+    return this.#isListDue && this.#state === "connected" && !this.#ended.signal.aborted;
   }
 
   /** The list has changed: offers of running cycles stay, search and the next cycle see the new one. However often it is said, one look is under way. */
@@ -269,13 +255,15 @@ export class Connection {
     this.#isListDue = true;
     if (this.#isListing) return;
     this.#isListing = true;
-    while (this.#isListDue && this.#client && this.#state === "connected") {
+    // The first change is looked at now, further ones after a pause that grows while they keep coming.
+    for (let pause = LIST_PAUSE_MS; this.#mayList; pause = Math.min(2 * pause, LONGEST_LIST_PAUSE_MS)) {
       this.#isListDue = false;
-      await this.#list(this.#client).catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#parts.log.warn({ connector: this.key, reason }, "the changed list of tools could not be read");
-      });
-      if (this.#isListDue) await this.#parts.clock.delay(LIST_PAUSE_MS, this.#ended.signal);
+      if (this.#client)
+        await this.#list(this.#client).catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          this.#parts.log.warn({ connector: this.key, reason }, "the changed list of tools could not be read");
+        });
+      await this.#parts.clock.delay(pause, this.#ended.signal);
     }
     this.#isListing = false;
   }

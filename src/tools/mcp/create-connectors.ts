@@ -16,7 +16,7 @@ import {
   type Tool,
 } from "../../engine/index.ts";
 import { createCallTool } from "./call-tool.ts";
-import type { FilledValues } from "./connection.ts";
+import type { FilledValues } from "./connection-parts.ts";
 import { Connections } from "./connections.ts";
 import { createConnectorRoutes } from "./connector-routes.ts";
 import { type ConnectorDefinition, SETTINGS, type ServerSettings, toDefinitions } from "./definitions.ts";

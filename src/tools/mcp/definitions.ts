@@ -138,7 +138,12 @@ export function readServersFile(
     const read = fileServer.safeParse(value);
     const isNamed = /^[a-z0-9][a-z0-9_-]{0,39}$/i.test(name);
     if (read.success && isNamed && (read.data.command === undefined) !== (read.data.url === undefined)) {
-      servers[name] = read.data;
+      const { env, headers, ...rest } = read.data;
+      servers[name] = {
+        ...rest,
+        ...(env ? { env: toSecrets(env) } : {}),
+        ...(headers ? { headers: toSecrets(headers) } : {}),
+      };
     } else {
       problems.push(
         `The MCP server ${JSON.stringify(name.slice(0, 60))} needs a plain name and either command or url.`,
@@ -146,6 +151,16 @@ export function readServersFile(
     }
   }
   return { definitions: toDefinitions(servers, plugin), problems };
+}
+
+/**
+ * Packages write `${NAME}` for a value of the user's environment, and `${NAME:-usual}` where there is a usual one. This service's environment is not
+ * theirs to read, so the first is a secret of the connector that an administrator gives, and of the second the usual value is taken.
+ */
+function toSecrets(values: Readonly<Record<string, string>>): Record<string, string> {
+  const filled = (text: string) =>
+    text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_whole, name: string, usual?: string) => usual ?? `\${secret:${name}}`);
+  return Object.fromEntries(Object.entries(values).map(([key, text]) => [key, filled(text)]));
 }
 
 function innerMap(contents: unknown): unknown {

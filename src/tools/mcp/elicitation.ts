@@ -36,8 +36,8 @@ export async function elicit(
 ): Promise<ElicitationReply> {
   const read = request.safeParse(params);
   const [flight] = flights;
-  // With calls of several conversations under way the question could reach the wrong person.
-  const isCertain = new Set(flights.map(({ context }) => context.conversationKey)).size === 1;
+  // With calls of several sessions under way (two bots may speak in one place) the question could reach the wrong person.
+  const isCertain = new Set(flights.map(({ context }) => context.sessionId)).size === 1;
   if (!read.success || !flight || !isCertain) return CANCEL;
   flight.asking += 1;
   try {
@@ -65,6 +65,7 @@ async function askForm(
   const { properties, required = [] } = asked.requestedSchema;
   const names = Object.keys(properties);
   if (names.length > MAX_FIELDS) return CANCEL;
+  if (names.length === 0) return askConsent(flight, asked.message);
   const content: Record<string, FieldValue> = {};
   for (const [index, name] of names.entries()) {
     if (signal.aborted) return CANCEL;
@@ -75,6 +76,21 @@ async function askForm(
     if (value.value !== undefined) content[name] = value.value;
   }
   return { action: "accept", content };
+}
+
+/** A question without fields asks for a yes alone, which nobody but the person gives. */
+async function askConsent(flight: Flight, message: string): Promise<ElicitationReply> {
+  const reply = await flight.context.askPerson({
+    prompt: `The connector **${flight.connector}** asks: ${oneText(message, 800)}`,
+    options: [
+      { value: "accept", label: "Accept", style: "primary" },
+      { value: "decline", label: "Decline", style: "danger" },
+    ],
+    allowCustom: false,
+    dismissOnMoveOn: false,
+  });
+  if (reply.outcome === "answered") return { action: "accept", content: {} };
+  return reply.outcome === "declined" ? DECLINE : CANCEL;
 }
 
 /** One field; asks again, with the reason, when the answer does not fit. */

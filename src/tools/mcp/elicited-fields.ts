@@ -22,7 +22,9 @@ export type FieldCheck =
 
 const SKIP = "skip";
 const DECLINE = "decline";
+/** Choices that stand on the card; further ones up to MAX_KNOWN can be typed. */
 const MAX_CHOICES = 22;
+const MAX_KNOWN = 500;
 
 /** The card that asks for a field. Choices of the server are numbered, so that none can pass for ours. */
 export function toWidget(field: AskedField, problem: string): Widget {
@@ -31,7 +33,7 @@ export function toWidget(field: AskedField, problem: string): Widget {
   const detail = typeof schema.description === "string" ? oneText(schema.description, 300) : "";
   const choices = choicesOf(schema);
   const isList = schema.type === "array";
-  const options: WidgetOption[] = choices.map(({ label }, index) => option(`c${index}`, label));
+  const options: WidgetOption[] = choices.slice(0, MAX_CHOICES).map(({ label }, index) => option(`c${index}`, label));
   const usual = ["string", "number", "boolean"].includes(typeof schema.default) ? String(schema.default) : "";
   if (usual) options.push(option(SKIP, oneText(`Use ${usual}`, 100)));
   else if (!field.isRequired) options.push(option(SKIP, "Skip"));
@@ -40,7 +42,8 @@ export function toWidget(field: AskedField, problem: string): Widget {
     prompt: `${problem ? `${problem}\n` : ""}${field.intro}\n**${title}**${detail ? `: ${detail}` : ""}`,
     options,
     ...(isList ? { multiple: { min: 1, max: options.length } } : {}),
-    allowCustom: choices.length === 0,
+    // What does not fit on the card can be typed.
+    allowCustom: choices.length === 0 || choices.length > MAX_CHOICES,
     dismissOnMoveOn: false,
   };
 }
@@ -51,10 +54,26 @@ export function checkValue(field: AskedField, answer: CardAnswer): FieldCheck {
   if (answer.values.includes(SKIP)) return { ok: true, value: undefined };
   const choices = choicesOf(schema);
   const picked = answer.values.flatMap((value) => choices[Number(value.slice(1))]?.value ?? []);
-  if (schema.type === "array") return { ok: true, value: picked.map(String) };
+  const typed = answer.custom?.trim().toLowerCase() ?? "";
+  if (picked.length === 0 && choices.length > 0) {
+    const named = choices.filter(({ value, label }) =>
+      [String(value), label].some((one) => one.toLowerCase() === typed),
+    );
+    picked.push(...named.slice(0, 1).map(({ value }) => value));
+  }
+  if (schema.type === "array") return checkList(schema, picked.map(String));
   const [first] = picked;
   if (first !== undefined) return { ok: true, value: first };
+  if (choices.length > 0) return { ok: false, problem: "Only one of the choices, please." };
   return checkTyped(schema, answer.custom?.trim() ?? "");
+}
+
+function checkList({ minItems, maxItems }: AskedField["schema"], picked: string[]): FieldCheck {
+  const least = typeof minItems === "number" ? minItems : 0;
+  if (picked.length < least) return { ok: false, problem: `At least ${least} of them, please.` };
+  if (typeof maxItems === "number" && picked.length > maxItems)
+    return { ok: false, problem: `At most ${maxItems} of them, please.` };
+  return { ok: true, value: picked };
 }
 
 function checkTyped(schema: AskedField["schema"], typed: string): FieldCheck {
@@ -99,10 +118,10 @@ function choicesOf(schema: AskedField["schema"]): readonly Choice[] {
   const constants = titled.flatMap((one: { const?: unknown; title?: unknown }) =>
     typeof one?.const === "string" ? [{ value: one.const, label: labelOf(one.title, one.const) }] : [],
   );
-  if (constants.length > 0) return constants.slice(0, MAX_CHOICES);
+  if (constants.length > 0) return constants.slice(0, MAX_KNOWN);
   const values = Array.isArray(source.enum) ? source.enum.filter((value) => typeof value === "string") : [];
   const names = Array.isArray(source.enumNames) ? source.enumNames : [];
-  return values.slice(0, MAX_CHOICES).map((value, index) => ({ value, label: labelOf(names[index], value) }));
+  return values.slice(0, MAX_KNOWN).map((value, index) => ({ value, label: labelOf(names[index], value) }));
 }
 
 function labelOf(title: unknown, value: string): string {

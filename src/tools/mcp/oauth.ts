@@ -36,8 +36,10 @@ export function createProvider(parts: ProviderParts): OAuthClientProvider {
     clientMetadata: metadataFor(baseUrl),
     ...(baseUrl.startsWith("https:") ? { clientMetadataUrl: clientDocumentUrl(baseUrl) } : {}),
     state: () => flow?.state ?? "",
-    clientInformation: async () =>
-      registeredClient(parts) ?? (await sealed.read<OAuthClientInformationMixed>("client")),
+    async clientInformation() {
+      const known = registeredClient(parts) ?? (await sealed.read<OAuthClientInformationMixed>("client"));
+      return flow && known && isFromElsewhere(known, baseUrl) ? undefined : known;
+    },
     saveClientInformation: (information) => sealed.write("client", information),
     ...createTokenKeeping(parts, sealed),
     async redirectToAuthorization(address) {
@@ -59,6 +61,13 @@ export function createProvider(parts: ProviderParts): OAuthClientProvider {
     discoveryState: async () =>
       ((await kv.get(`discovery:${connector}`)) ?? undefined) as OAuthDiscoveryState | undefined,
   };
+}
+
+/** Registered when this server had another public address: nobody would come back to it, so a sign-in that begins registers anew. */
+function isFromElsewhere(known: OAuthClientInformationMixed, baseUrl: string): boolean {
+  return (
+    "redirect_uris" in known && known.redirect_uris.length > 0 && !known.redirect_uris.includes(callbackUrl(baseUrl))
+  );
 }
 
 /** Sealed JSON of one connector. */

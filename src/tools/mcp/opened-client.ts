@@ -61,6 +61,8 @@ export interface CallProgress {
 export interface OpenedClient {
   /** Resolves when the connection has ended, whoever ended it. */
   readonly closed: Promise<void>;
+  /** What the server says of itself and its tools, one line; absent when it says nothing. Its words, never trusted. */
+  readonly instructions?: string;
   listTools(signal: AbortSignal): Promise<{ readonly tools: readonly ListedTool[]; readonly omitted: number }>;
   callTool(
     name: string,
@@ -74,6 +76,22 @@ export interface OpenedClient {
 
 /** Opens connections; the SDK behind it is loaded with the first. */
 export type OpenClient = (request: OpenRequest) => Promise<OpenedClient>;
+
+/** The server cannot be reached under this session any more; another has to be begun. */
+export class ConnectionLostError extends Error {
+  override readonly name = "ConnectionLostError";
+  /** True: the request was not taken, so nothing was done. */
+  readonly isUndone: boolean;
+  constructor(isUndone: boolean, options: { readonly cause?: unknown } = {}) {
+    super("The connection was lost.", options);
+    this.isUndone = isUndone;
+  }
+}
+
+/** A remote server answered a request with nothing of use: whether it did what it was asked is not known. The message is ours. */
+export class AnswerLostError extends Error {
+  override readonly name = "AnswerLostError";
+}
 
 /** A person must sign in before this server can be used. */
 export class SignInNeededError extends Error {

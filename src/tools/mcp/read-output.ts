@@ -6,6 +6,7 @@ import { failureText } from "./as-tool.ts";
 import type { Connections } from "./connections.ts";
 import { placeOf } from "./found-tool.ts";
 import { inFence, PAGE_CHARS, toResourceResult } from "./results.ts";
+import { oneText } from "./tool-schemas.ts";
 
 /** Bytes read for one page: enough for its characters, whatever they are. */
 const MAX_BYTES = 26 * 1024 * 1024;
@@ -45,7 +46,7 @@ async function readResource(
   if (!connection) return { ok: false, text: `There is no connector ${JSON.stringify(id)} here.` };
   const end = await connection.read(uri, context);
   if (end.end === "answered") return toResourceResult(end.result, { connector: id, what: uri }, context);
-  return { ok: false, text: failureText(end, id, `the resource ${uri}`) };
+  return { ok: false, text: failureText(end, id, `the resource ${oneText(uri, 300)}`) };
 }
 
 async function readPage(address: string, offset: number, context: ToolContext): Promise<ToolResult> {

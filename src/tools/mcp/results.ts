@@ -28,7 +28,7 @@ interface Parts {
 export async function toToolResult(result: RawResult, source: ResultSource, context: ToolContext): Promise<ToolResult> {
   const parts: Parts = { texts: [], files: [] };
   const blocks = Array.isArray(result.content) ? result.content : [];
-  for (const block of blocks.slice(0, MAX_BLOCKS)) await addBlock(parts, block as Fields, source, context);
+  for (const block of blocks.slice(0, MAX_BLOCKS)) await addBlock(parts, fieldsOf(block), source, context);
   if (blocks.length > MAX_BLOCKS) parts.texts.push(`(${blocks.length - MAX_BLOCKS} more parts are left out.)`);
   addStructured(parts, result.structuredContent);
   const isError = result.isError === true;
@@ -66,7 +66,7 @@ async function addBlock(parts: Parts, block: Fields, source: ResultSource, conte
       );
       return;
     case "resource":
-      await addResource(parts, (block.resource ?? {}) as Fields, context);
+      await addResource(parts, fieldsOf(block.resource), context);
       return;
     default:
       parts.texts.push("(a part of a kind that is not known here)");
@@ -102,9 +102,23 @@ async function addBytes(parts: Parts, block: Fields, name: string, context: Tool
 /** Structured content is shown unless a text said the same already, as servers should do for older clients. */
 function addStructured(parts: Parts, structured: unknown): void {
   if (typeof structured !== "object" || structured === null) return;
-  const written = JSON.stringify(structured);
+  const written = jsonOf(structured);
   const isSaid = parts.texts.some((text) => sameJson(text, written));
   if (!isSaid) parts.texts.push(written);
+}
+
+/** As JSON; what is nested deeper than can be written is named instead. */
+function jsonOf(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // The only thing that fails for parsed JSON is its depth.
+    return "(structured content that is nested too deeply to show)";
+  }
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
 }
 
 function sameJson(text: string, written: string): boolean {

@@ -13,7 +13,7 @@ import type {
   PersonRef,
   Receive,
 } from "../../engine/index.ts";
-import type { ConnectionAccount } from "./connection.ts";
+import type { ConnectionAccount } from "./connection-parts.ts";
 import { type ConnectorDefinition, SETTINGS } from "./definitions.ts";
 import { askForScope, createProvider, exchangeCode, scopeKey, tokensKey } from "./oauth.ts";
 import { type OpenClient, type OpenRequest, SignInNeededError } from "./opened-client.ts";
@@ -135,6 +135,8 @@ export class SignIns {
     const onAddress = (url: URL) => {
       found = url;
     };
+    // Where people sign in may have moved since somebody last did.
+    await this.#parts.kv.delete(`discovery:${id}`);
     const scope = await this.#parts.kv.get(scopeKey(id, personId));
     const failure =
       typeof scope === "string"
@@ -166,7 +168,8 @@ export class SignIns {
     try {
       const http = this.#parts.httpFor(definition) as typeof fetch;
       const serverUrl = definition.address.url;
-      await exchangeCode(this.#provider(definition, row.person.id), { serverUrl, code, http });
+      const provider = this.#provider(definition, row.person.id);
+      await withLimit(this.#parts.clock, OPEN_MS, () => exchangeCode(provider, { serverUrl, code, http }));
     } catch (error) {
       this.#parts.log.warn({ connector: row.connector, error: String(error) }, "a sign-in was not completed");
       return { ok: false, text: "The server did not accept the sign-in. Ask the bot to connect it again." };

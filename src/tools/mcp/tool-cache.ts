@@ -12,6 +12,8 @@ import type { ListedTool } from "./opened-client.ts";
 export interface KnownTools {
   readonly tools: readonly ListedTool[];
   readonly omitted: number;
+  /** What the server says of itself, one line of text that is shown as its words. */
+  readonly about?: string;
 }
 
 /** Characters of a list that is worth keeping. */

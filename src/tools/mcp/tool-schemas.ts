@@ -48,7 +48,7 @@ export function oneText(text: string, limit: number): string {
 
 function clean(schema: Schema, depth: number): Schema {
   const kept: Schema = {};
-  if (isTypes(schema.type)) kept.type = schema.type;
+  if (isTypes(schema.type)) kept.type = Array.isArray(schema.type) ? [...new Set(schema.type)] : schema.type;
   for (const key of ["title", "description"]) {
     const text = schema[key];
     if (typeof text === "string" && text) kept[key] = oneText(text, MAX_DETAIL);
@@ -58,10 +58,12 @@ function clean(schema: Schema, depth: number): Schema {
   if (isPlain(schema.default)) kept.default = schema.default;
   for (const key of NUMBERS)
     if (typeof schema[key] === "number" && Number.isFinite(schema[key])) kept[key] = schema[key];
+  if (Number(kept.multipleOf) <= 0) delete kept.multipleOf;
   for (const key of COUNTS) if (Number.isSafeInteger(schema[key]) && Number(schema[key]) >= 0) kept[key] = schema[key];
   if (isPattern(schema.pattern)) kept.pattern = schema.pattern;
   if (typeof schema.format === "string" && /^[a-z-]{1,30}$/.test(schema.format)) kept.format = schema.format;
-  return depth >= MAX_DEPTH ? kept : { ...kept, ...cleanParts(schema, depth) };
+  if (depth < MAX_DEPTH) return { ...kept, ...cleanParts(schema, depth) };
+  return isArray(schema.type) ? { ...kept, items: {} } : kept;
 }
 
 function cleanParts(schema: Schema, depth: number): Schema {
@@ -74,7 +76,7 @@ function cleanParts(schema: Schema, depth: number): Schema {
     const required = Array.isArray(schema.required) ? schema.required.filter((name) => names.includes(name)) : [];
     keepList(kept, "required", [...new Set(required)]);
   }
-  if (schema.type === "array" || isObject(schema.items)) kept.items = below(schema.items);
+  if (isArray(schema.type) || isObject(schema.items)) kept.items = below(schema.items);
   for (const key of ["anyOf", "oneOf", "allOf"]) {
     const list = schema[key];
     if (Array.isArray(list)) keepList(kept, key, list.slice(0, 20).filter(isObject).map(below));
@@ -91,6 +93,11 @@ function keepList(kept: Schema, key: string, list: readonly unknown[]): void {
 
 function isObject(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A list without `items` is refused by some providers. */
+function isArray(type: unknown): boolean {
+  return [type].flat().includes("array");
 }
 
 function isTypes(type: unknown): boolean {

@@ -3,7 +3,12 @@ import { expect, test } from "vitest";
 import type { Clock, ToolContext } from "../../../src/engine/index.ts";
 import { Connection } from "../../../src/tools/mcp/connection.ts";
 import { toDefinitions } from "../../../src/tools/mcp/definitions.ts";
-import type { OpenClient, OpenedClient } from "../../../src/tools/mcp/opened-client.ts";
+import {
+  AnswerLostError,
+  ConnectionLostError,
+  type OpenClient,
+  type OpenedClient,
+} from "../../../src/tools/mcp/opened-client.ts";
 import { pauseAfter } from "../../../src/tools/mcp/pace.ts";
 import { pause, waitUntil } from "../../emulators/loopback.ts";
 import { createMemoryKv } from "../../support/memory-kv.ts";
@@ -160,6 +165,111 @@ test("a call's limit begins anew with progress and ends the call alone", async (
   server.call = async () => ({ content: [{ type: "text", text: "fine" }] });
   expect(await connection.call("one", {}, context)).toMatchObject({ end: "answered" });
   expect(server.opened).toBe(1);
+  await connection.stop();
+});
+
+test("a call that a forgotten session did not take is made once more in a new one, at once", async () => {
+  const server = fakeServer();
+  server.call = async () => {
+    if (server.opened === 1) throw new ConnectionLostError(true);
+    return { content: [{ type: "text", text: "fine" }] };
+  };
+  const { connection, context, until } = world(server);
+  connection.start();
+  await until("connected");
+  const both = await Promise.all([connection.call("one", {}, context), connection.call("one", {}, context)]);
+  expect(both.map(({ end }) => end)).toEqual(["answered", "answered"]);
+  expect(server.opened).toBe(2);
+  expect(connection.state).toBe("connected");
+  server.call = async () => Promise.reject(new ConnectionLostError(false));
+  expect(await connection.call("one", {}, context)).toMatchObject({ end: "gone" });
+  await until("connected");
+  server.call = async () => Promise.reject(new ConnectionLostError(true));
+  const before = server.opened;
+  expect(await connection.call("one", {}, context)).toMatchObject({ end: "absent" });
+  await until("connected");
+  expect(server.opened).toBe(before + 2);
+  await connection.stop();
+});
+
+test("a list that changes while it is read for the first time is read again", async () => {
+  const server = fakeServer();
+  const { open } = server;
+  let lists = 0;
+  server.open = async (request) => {
+    const client = await open(request);
+    const listTools: OpenedClient["listTools"] = (signal) => {
+      lists += 1;
+      if (lists === 1) request.onListChanged();
+      return client.listTools(signal);
+    };
+    return { ...client, listTools };
+  };
+  const { connection, until } = world(server);
+  connection.start();
+  await until("connected");
+  await waitUntil(() => lists === 2, "a second look");
+  await connection.stop();
+});
+
+test("a server that floods a call with signs of progress is cut off and started anew", async () => {
+  const server = fakeServer();
+  server.call = (_name, _args, { onProgress }) => {
+    for (let i = 0; i < 20_000; i += 1) onProgress({ progress: i });
+    return new Promise(() => undefined);
+  };
+  const { connection, context, until } = world(server);
+  connection.start();
+  await until("connected");
+  expect(await connection.call("one", {}, context)).toMatchObject({ end: "gone", text: expect.stringMatching(/anew/) });
+  await waitUntil(() => server.opened === 2, "a new start");
+  await connection.stop();
+});
+
+test("a server that says all the time that its list has changed is asked at growing intervals", async () => {
+  const server = fakeServer();
+  const { open } = server;
+  let lists = 0;
+  let changed: () => void = () => undefined;
+  server.open = async (request) => {
+    const client = await open(request);
+    changed = () => request.onListChanged();
+    const listTools: OpenedClient["listTools"] = (signal) => {
+      lists += 1;
+      return client.listTools(signal);
+    };
+    return { ...client, listTools };
+  };
+  const { connection, until, move } = world(server);
+  connection.start();
+  await until("connected");
+  for (let i = 0; i < 150; i += 1) {
+    changed();
+    await move(100);
+  }
+  expect(lists).toBeGreaterThan(3);
+  expect(lists).toBeLessThan(8);
+  await connection.stop();
+});
+
+test("an answer that is not the protocol's is told apart from a program that ended", async () => {
+  const server = fakeServer();
+  server.open = async () => Promise.reject(new Error("Server's protocol version is not supported: 1999-01-01"));
+  const { connection, until } = world(server);
+  connection.start();
+  await until("reconnecting");
+  expect(connection.trouble).toBe("what it answers is not MCP as it is understood here.");
+  await connection.stop();
+});
+
+test("an answer of no use is not a refusal: what was asked may have been done", async () => {
+  const server = fakeServer();
+  server.call = async () => Promise.reject(new AnswerLostError("it answered with an error of its own (502)."));
+  const { connection, context, until } = world(server);
+  connection.start();
+  await until("connected");
+  expect(await connection.call("one", {}, context)).toMatchObject({ end: "gone" });
+  expect(connection.state).toBe("connected");
   await connection.stop();
 });
 

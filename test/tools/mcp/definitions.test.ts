@@ -30,3 +30,19 @@ test("a plugin's servers are off, may spend nothing and stop no turn; what canno
   expect(problems).toHaveLength(3);
   expect(readServersFile("text", "plug").problems).toHaveLength(1);
 });
+
+test("values a package takes from its user's environment are secrets an administrator gives; usual values are taken", () => {
+  const named = (name: string) => `${"$"}{${name}}`;
+  const env = { KEY: named("API_KEY"), MODE: named("MODE:-fast"), OWN: named("secret:own"), PLAIN: "$HOME" };
+  const { definitions } = readServersFile(
+    {
+      one: { command: "x", env },
+      two: { url: "https://x.example", headers: { Authorization: `Bearer ${named("TOKEN")}` } },
+    },
+    "plug",
+  );
+  expect(definitions.map(({ address }) => address)).toMatchObject([
+    { env: { KEY: named("secret:API_KEY"), MODE: "fast", OWN: named("secret:own"), PLAIN: "$HOME" } },
+    { headers: { Authorization: `Bearer ${named("secret:TOKEN")}` } },
+  ]);
+});

@@ -40,6 +40,17 @@ test("pictures become attachments, errors are errors, structured content is said
   expect(other.text).toContain('{"a":1}');
 });
 
+test("parts in a form that is not known cost nothing but themselves", async () => {
+  let deep: unknown = 1;
+  for (let i = 0; i < 50_000; i += 1) deep = [deep];
+  const content = [{ type: "hologram" }, null, "text", { type: "resource" }, { type: "text", text: "still of use" }];
+  const result = await toToolResult({ content, structuredContent: { deep } }, source, keeper().context);
+  expect(result).toMatchObject({ ok: true });
+  expect(result.text).toContain("a part of a kind that is not known here");
+  expect(result.text).toContain("still of use");
+  expect(result.text).toContain("nested too deeply");
+});
+
 test("long output is cut, with the whole kept and the way to the rest", async () => {
   const { kept, context } = keeper();
   const result = await toToolResult({ content: [{ type: "text", text: "x".repeat(50_000) }] }, source, context);

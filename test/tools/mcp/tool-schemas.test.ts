@@ -34,6 +34,17 @@ test.each([
   expect(toModelSchema(given)).toEqual(expected);
 });
 
+test("what the rules of schemas forbid does not get through, however deep it stands", () => {
+  const bad = { type: ["array", "array", "null"], multipleOf: 0, minimum: 1 };
+  expect(toModelSchema({ properties: { a: bad } })).toEqual({
+    type: "object",
+    properties: { a: { type: ["array", "null"], items: {}, minimum: 1 } },
+  });
+  let deep: object = { type: "array", items: { type: "string" } };
+  for (let i = 0; i < 8; i += 1) deep = { type: "object", properties: { a: deep } };
+  expect(JSON.stringify(toModelSchema(deep))).toContain('{"type":"array","items":{}}');
+});
+
 test("a schema that never ends is cut", () => {
   let deep: object = { type: "string" };
   for (let i = 0; i < 500; i += 1) deep = { type: "object", properties: { a: deep } };
