@@ -13,6 +13,7 @@ import type { MailBody } from "../mail.ts";
 import type { PersonRef, Role } from "../person.ts";
 import type { NewEntry, SealedSecret, TakeIn, Wake } from "../store/store.ts";
 import { belongsHere, refOf } from "./card-place.ts";
+import { countInGroup } from "./group-answers.ts";
 import { type HostAnswer, replyPlace, settleHostCard } from "./host-answers.ts";
 import type { MessageCase } from "./message-case.ts";
 import { admit } from "./pairing.ts";
@@ -53,7 +54,8 @@ export async function receiveAnswer(parts: RouterParts, event: CardEvent): Promi
   const item: CardCase = { event, card, ref, role: access.role };
   if (event.type === "secret-link") return secretLink(parts, item);
   return repeated(async () => {
-    const settled = await settle(parts, item);
+    const decided = await settle(parts, item);
+    const settled = "reason" in decided ? decided : await countInGroup(parts, item, decided);
     if ("reason" in settled) return refused(settled.reason);
     return (await commit(parts, item, settled)) ?? refused(closedReason(await currentCard(parts, card)));
   });
@@ -122,7 +124,10 @@ function commitTyped(
   settled: Settled,
 ): Promise<Reception | undefined> {
   const body = settled.answer ? answerBody(typed.card, settled.answer, item.event.from) : { cardId: typed.card.id };
-  return commit(parts, typed, { ...settled, entry: typedEntry(item, body) });
+  return repeated(async () => {
+    const counted = await countInGroup(parts, typed, settled);
+    return "reason" in counted ? undefined : commit(parts, typed, { ...counted, entry: typedEntry(item, body) });
+  });
 }
 
 /** What was typed stands in the transcript as it is seen. */

@@ -25,7 +25,7 @@ type DiscussionOperations = Pick<
 type Woken = Awaited<ReturnType<Store["stepDiscussion"]>>;
 
 const selectLate = `
-SELECT * FROM "Discussion" WHERE "endReason" IS NULL AND "waitingSince" <= now() - $1 * interval '1 millisecond' ORDER BY "waitingSince" LIMIT 50`;
+SELECT * FROM "Discussion" WHERE "endReason" IS NULL AND "current" IS NOT NULL AND "waitingSince" <= now() - $1 * interval '1 millisecond' ORDER BY "waitingSince" LIMIT 50`;
 
 /** The operations of Groups. */
 export function createDiscussionOperations({ query, call }: Database): DiscussionOperations {

@@ -55,6 +55,7 @@ export type {
   NewEntry,
   NewMail,
   PendingFile,
+  PlaceSession,
   PlaceView,
   SealedSecret,
   TakeIn,
