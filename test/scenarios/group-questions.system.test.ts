@@ -121,3 +121,24 @@ test("a stop while the answer is being told silences it", async () => {
   expect(said(asked).some((text) => text.includes("too late"))).toBe(false);
   expect((await discussions(channel)).map((one) => one.endReason)).toEqual(["passed", "stopped"]);
 });
+
+test("who answers takes part: may stop what goes on, though another person began it", async () => {
+  world.script("Ada", asking(once("red then")));
+  const channel = room();
+  const asked = world.say("Alice", "@Ada begin", { in: channel });
+  const card = await world.answer(asked);
+  await quiet();
+  const [ada, cy] = [heldBack(sendMessage("too late")), heldBack(sendMessage("too late"))];
+  world.script("Ada", ada.script);
+  world.script("Cy", cy.script);
+  world.say("Bob", "@Cy carry on", { in: channel, thread: asked });
+  await world.llm.waitForRequest((request) => request.raw.includes("carry on"), "cy");
+  await world.slack.press(world.person("Alice"), card, "red");
+  await world.llm.waitForRequest((request) => request.lastUserText.includes("widget_answer"), "ada");
+  world.say("Alice", "!stop", { in: channel, thread: asked });
+  await world.until(() => said(asked).find((text) => text.includes("Stopped.")), "the stop");
+  for (const thinks of [ada, cy]) thinks.release();
+  await quiet();
+  expect(said(asked).some((text) => text.includes("too late"))).toBe(false);
+  expect((await discussions(channel)).map((one) => one.endReason)).toEqual(["passed", "stopped"]);
+});

@@ -40,7 +40,7 @@ export async function countInGroup<Settled extends { readonly body?: MailBody; r
   if (!group?.members.includes(card.botId)) return settled;
   const open = await parts.store.openDiscussions(channelRowId(ref));
   const going = open.find((one) => one.threadKey === card.conversationKey);
-  const move = going ? besideRound(parts, going, card) : anew(parts, item, group.members);
+  const move = going ? besideRound(parts, going, item) : anew(parts, item, group.members);
   if (!move) return { reason: NOTHING_LEFT };
   const ask = { discussionId: move.id, key: cardKey(card.id) };
   return { ...settled, body: { ...body, ask }, more: { ...settled.more, discussion: move } };
@@ -53,9 +53,15 @@ function mayCount(
   return ["answer", "secret", "approved", "retry", "host"].includes(body.type);
 }
 
-function besideRound(parts: RouterParts, going: Discussion, card: Card): DiscussionMove | undefined {
+/** Whoever answers takes part from now on, and so may stop it; the newest message stays that of who wrote it. */
+function besideRound(parts: RouterParts, going: Discussion, item: AnsweredCard): DiscussionMove | undefined {
+  const { card, role, event } = item;
+  const { id, name } = event.from;
   const state = afterCardAnswer(going.state, cardKey(card.id), card.botId, parts.settings.groups);
-  return state && moveTo(going, state);
+  const { persons } = going.frame;
+  const isKnown = persons.some((person) => person.id === id);
+  const frame = isKnown ? going.frame : { ...going.frame, persons: [{ id, name, role }, ...persons] };
+  return state && moveTo(going, state, { frame });
 }
 
 function anew(parts: RouterParts, item: AnsweredCard, members: readonly string[]): DiscussionMove {
