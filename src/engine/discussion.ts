@@ -21,7 +21,7 @@ export interface DiscussionState {
   readonly named: readonly string[];
   /** Still to come in this round, next first. */
   readonly order: readonly string[];
-  /** Whose turn it is; null when the discussion has ended. */
+  /** Whose turn it is; null when the rounds are over, for good or until those who are at work beside them have ended. */
   readonly current: string | null;
   /** Said something in this epoch. */
   readonly heard: readonly string[];
@@ -34,10 +34,12 @@ export interface DiscussionState {
   /** Still at work beside the round, with the bubbles each may still say. */
   readonly apart: Readonly<Record<string, number>>;
   /**
-   * What members asked of teammates and have not told yet: key of the call that asked → the member. One bubble is kept for each (SPEC A1, G3); it
-   * outlives epochs and the end of the discussion.
+   * Bubbles kept for members beside the round, one for each (SPEC G3): key of what it is for → the member. The call that asked a teammate or the card
+   * that a person answered outlives epochs and the end of the discussion (SPEC A1); being late or passed over lasts as long as the place in `apart`.
    */
   readonly asked: Readonly<Record<string, string>>;
+  /** Members that are telling what a person's answer to their card brought: key as in `asked` → the member. The discussion waits for them. */
+  readonly answering: Readonly<Record<string, string>>;
   /** Bubbles of this epoch, of this round, of the current turn. */
   readonly total: number;
   readonly inRound: number;

@@ -48,6 +48,14 @@ export function codeRanges(text: string): readonly ClosedRange[] {
   }));
 }
 
+/** Lines that quote in Markdown: whoever stands there is spoken about. A line without the sign after them is no part of the quotation. */
+export function quoteRanges(text: string): readonly ClosedRange[] {
+  return [...text.matchAll(/^ {0,3}>.*$/gmu)].map((match) => ({
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+}
+
 function openSigns(text: string, closed: readonly ClosedRange[]): readonly number[] {
   const ranges = [...closed, ...linkRanges(text)];
   return [...text.matchAll(HANDLE_SIGN)]

@@ -51,6 +51,7 @@ export type MailBody =
       readonly prompt: string;
       readonly answer: CardAnswer;
       readonly nativeReplyTo?: string;
+      readonly ask?: DiscussionAsk;
     }
   /** A secret was stored or declined: label and destination only (SPEC C5). */
   | {
@@ -62,6 +63,7 @@ export type MailBody =
       readonly field: string;
       readonly outcome: "stored" | "declined";
       readonly nativeReplyTo?: string;
+      readonly ask?: DiscussionAsk;
     }
   /** A person allowed a call that had asked (SPEC C8): the host runs exactly this one. */
   | {
@@ -70,9 +72,16 @@ export type MailBody =
       readonly cardId: string;
       readonly call: { readonly name: string; readonly args: unknown };
       readonly nativeReplyTo?: string;
+      readonly ask?: DiscussionAsk;
     }
   /** A person pressed Retry on a host notice: the unanswered message is still in the session (SPEC M12, T8). */
-  | { readonly type: "retry"; readonly role: Role; readonly cardId: string; readonly nativeReplyTo?: string }
+  | {
+      readonly type: "retry";
+      readonly role: Role;
+      readonly cardId: string;
+      readonly nativeReplyTo?: string;
+      readonly ask?: DiscussionAsk;
+    }
   /**
    * Another bot wrote (SPEC A1). ask: it wants something from this bot · reply: its answer comes back to the session that asked · report: the host
    * says in `text` what became of a message.
@@ -95,9 +104,18 @@ export type MailBody =
   /** Text being worked on was edited or deleted (SPEC T6). */
   | { readonly type: "steering"; readonly role: Role; readonly text: string }
   /** Something the host tells the bot: a send that failed for good, a call approved, an apology owed. `role` when a person caused it. */
-  | { readonly type: "host"; readonly text: string; readonly role?: Role; readonly nativeReplyTo?: string };
+  | {
+      readonly type: "host";
+      readonly text: string;
+      readonly role?: Role;
+      readonly nativeReplyTo?: string;
+      readonly ask?: DiscussionAsk;
+    };
 
-/** A question to a teammate that a discussion waits for (SPEC A1, G3); `key` names the call that asked. */
+/**
+ * Where the answer to a member's question counts (SPEC A1, G3, G8): a question to a teammate, `key` names the call that asked; or a card that a person
+ * answered, `key` names the card.
+ */
 export interface DiscussionAsk {
   readonly discussionId: string;
   readonly key: string;

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { done, type LlmRequest, sendMessage } from "../emulators/llm/index.ts";
 import type { Channel, Post } from "../emulators/slack/index.ts";
+import { heldBack } from "../support/scripts.ts";
 import { START_MS, startWorld, type World } from "../support/world.ts";
 
 const LONG = 120_000;
@@ -107,6 +108,56 @@ describe("members come and go", () => {
       const named = world.say("Alice", "@Bo you?", { in: channel });
       await world.quiet(40_000);
       expect([speakers(world, asked), speakers(world, named)]).toEqual([[], ["Bo"]]);
+    },
+    LONG,
+  );
+
+  test(
+    "switched off in mid-discussion: those that were still to speak say nothing, and a member at work neither",
+    async () => {
+      const channel = world.channel("off-at-work");
+      const thinks = heldBack(sendMessage("Ada too late"));
+      world.script("Ada", thinks.script);
+      const asked = world.say("Alice", "all of you, begin", { in: channel });
+      await world.llm.waitForRequest((request) => request.raw.includes("all of you, begin"), "ada");
+      world.say("Alice", "!group off", { in: channel });
+      await world.until(
+        () => world.slack.posts(channel).find((post) => post.text.includes("not a Group")),
+        "the answer",
+      );
+      thinks.release();
+      await world.quiet(40_000);
+      expect(speakers(world, asked)).toEqual([]);
+      world.script("Ada", once("Ada is here"));
+    },
+    LONG,
+  );
+
+  test(
+    "switched off after a limit: Continue begins nothing; switched on again, it does",
+    async () => {
+      const channel = world.channel("off-continue");
+      const names = ["Ada", "Bo", "Cy"];
+      let n = 0;
+      for (const name of names) world.script(name, () => sendMessage(`${name} talks ${++n}`));
+      const asked = world.say("Alice", "discuss", { in: channel });
+      await world.quiet(40_000);
+      const offer = world.answers(asked).find((post) => post.text.includes("Still to speak"));
+      if (!offer) throw new Error("no card");
+      world.say("Alice", "!group off", { in: channel });
+      await world.quiet(40_000);
+      const before = world.answers(asked).length;
+      await world.slack.press(world.person("Alice"), offer, "Continue");
+      await world.quiet(40_000);
+      expect(world.answers(asked)).toHaveLength(before);
+      world.say("Alice", "!group on", { in: channel });
+      await world.quiet(40_000);
+      for (const name of names) world.script(name, done);
+      world.script("Ada", (one) => (one.callsThisTurn.length > 0 ? done() : sendMessage("Ada goes on")));
+      await world.slack.press(world.person("Alice"), offer, "Continue");
+      await world.until(() => world.answers(asked).find((post) => post.text === "Ada goes on"), "Ada");
+      for (const name of names) world.script(name, once(`${name} is here`));
+      await world.quiet(40_000);
     },
     LONG,
   );

@@ -1,11 +1,12 @@
 /**
- * What members of a discussion ask of teammates outside it, and how the answers are told (SPEC A1 in G): in a turn beside the round that neither takes
- * nor gives the turn, but counts against the bubbles of the discussion. Pure.
+ * What members of a discussion ask of teammates outside it and of people on cards, and how the answers are told (SPEC A1 in G, G8): in a turn beside the
+ * round that neither takes nor gives the turn, but counts against the bubbles of the discussion. Pure.
  * Invariant: an answer takes the bubble that was kept for it when it was asked for, so the discussion with all its answers stays within its limit.
  */
 
 import type { DiscussionState } from "../discussion.ts";
-import { inOrder, type Roster } from "./discussion.ts";
+import { beginDiscussion, goOn, inOrder, type Roster } from "./discussion.ts";
+import { type GroupLimits, hasFreeBubble } from "./group-limits.ts";
 
 /** A member asked a teammate: `ask` names the call, so that a repetition after a crash counts once. */
 export function afterAsk(state: DiscussionState, ask: string, botId: string): DiscussionState {
@@ -41,4 +42,41 @@ export function afterUntold(state: DiscussionState, ask: string, botId: string):
 export function afterAnswered(state: DiscussionState, ask: string): DiscussionState {
   const { [ask]: _told, ...asked } = state.asked;
   return { ...state, asked };
+}
+
+/** The turn that read the answer is over. When nobody has the turn, the rounds go on with whom it called, or the discussion ends. */
+export function afterAnswerTurn(
+  state: DiscussionState,
+  ask: string,
+  limits: GroupLimits,
+  roster: Roster,
+): DiscussionState {
+  const { [ask]: _told, ...answering } = state.answering;
+  return goOn({ ...afterAnswered(state, ask), answering }, limits, roster);
+}
+
+/** Key of what a member tells on the answer of this card. */
+export function cardKey(cardId: string): string {
+  return `card:${cardId}`;
+}
+
+/**
+ * A person answered a member's card while a discussion goes on: that member alone tells what came of it, beside the round (SPEC G8). Undefined when
+ * everything that is left to say is kept for others, so that nothing could be told now.
+ */
+export function afterCardAnswer(
+  state: DiscussionState,
+  key: string,
+  botId: string,
+  limits: GroupLimits,
+): DiscussionState | undefined {
+  if (!hasFreeBubble(state, limits)) return undefined;
+  return { ...afterAsk(state, key, botId), answering: { ...state.answering, [key]: botId } };
+}
+
+/** A person answered a member's card when nothing was going on: a discussion in which only that member speaks, and whom it calls. */
+export function beginCardAnswer(key: string, botId: string, roster: Roster): DiscussionState {
+  const begun = beginDiscussion({ selected: [botId], named: [] }, roster);
+  const own = { [key]: botId };
+  return { ...begun, current: null, served: [botId], asked: own, answering: own };
 }

@@ -33,7 +33,8 @@ export function mayBubble(state: DiscussionState, botId: string, limits: GroupLi
     return refusal(`you have reached the limit of ${limits.maxPerTurn} messages for one turn in a Group.`);
   const left = limits.maxBubbles - state.total;
   if (left <= 0) return refusal(`the discussion has reached its limit of ${limits.maxBubbles} messages.`);
-  if (!isKeptFor(state, botId) && left <= keptFor(state, botId).length + keptForCalled(state) + keptForAnswers(state))
+  const isOwn = isKeptFor(state, botId) || (state.current !== botId && state.asked[keptBeside(botId)] !== undefined);
+  if (!isOwn && left <= keptFor(state, botId).length + keptForCalled(state) + keptForAnswers(state))
     return refusal("the messages that are left are kept for teammates who have not spoken yet.");
   return { open: true };
 }
@@ -64,7 +65,17 @@ export function mayAsk(state: DiscussionState, ask: string | undefined, limits: 
   return { open: false, text };
 }
 
-/** Answers of teammates that members wait for. */
+/** Whether one more bubble could be kept for somebody beside the round of this open discussion. */
+export function hasFreeBubble(state: DiscussionState, limits: GroupLimits): boolean {
+  return limits.maxBubbles - state.total > keptFor(state, "").length + keptForCalled(state) + keptForAnswers(state);
+}
+
+/** Key in `asked` of the bubble that is kept for a member the round has left while it was at work. */
+export function keptBeside(botId: string): string {
+  return `beside:${botId}`;
+}
+
+/** Bubbles kept beside the round: for answers of teammates, for answered cards, for members the round has left. */
 export function keptForAnswers(state: DiscussionState): number {
   return Object.keys(state.asked).length;
 }

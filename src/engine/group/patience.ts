@@ -37,7 +37,7 @@ async function passBy(parts: PatienceParts, discussion: Discussion): Promise<voi
   if (!adapter || !late) return;
   const move = moveTo(discussion, afterLate(discussion.state, parts.groups, discussion.frame.roster));
   const more = continueCard(move);
-  const goesOn = move.state.endReason ? "" : " The others go on.";
+  const goesOn = move.state.current === null ? "" : " The others go on.";
   const line = { kind: "notice" as const, text: `${late.name} is taking longer than expected.${goesOn}`, controls: [] };
   const hostCards = [line, ...(more ? [more] : [])].map((card) => groupDelivery(adapter, move, card));
   try {

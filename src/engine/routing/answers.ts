@@ -12,7 +12,8 @@ import type { AnswerEvent, DismissEvent, Reception, SecretEvent, SecretLinkEvent
 import type { MailBody } from "../mail.ts";
 import type { PersonRef, Role } from "../person.ts";
 import type { NewEntry, SealedSecret, TakeIn, Wake } from "../store/store.ts";
-import { belongsHere, refOf } from "./card-place.ts";
+import { belongsHere, hasJoined, refOf } from "./card-place.ts";
+import { countInGroup } from "./group-answers.ts";
 import { type HostAnswer, replyPlace, settleHostCard } from "./host-answers.ts";
 import type { MessageCase } from "./message-case.ts";
 import { admit } from "./pairing.ts";
@@ -54,15 +55,11 @@ export async function receiveAnswer(parts: RouterParts, event: CardEvent): Promi
   const item: CardCase = { event, card, ref, role: access.role };
   if (event.type === "secret-link") return secretLink(parts, item);
   return repeated(async () => {
-    const settled = await settle(parts, item);
+    const decided = await settle(parts, item);
+    const settled = "reason" in decided ? decided : await countInGroup(parts, item, decided);
     if ("reason" in settled) return refused(settled.reason);
     return (await commit(parts, item, settled)) ?? refused(closedReason(await currentCard(parts, card)));
   });
-}
-
-/** In a Group whoever takes part may answer a question (SPEC C2), also those who came after it was asked; secrets stay with the person served. */
-async function hasJoined(parts: RouterParts, card: Card, personId: string): Promise<boolean> {
-  return card.kind === "widget" && card.turnId !== undefined && (await parts.store.hasJoined(card.turnId, personId));
 }
 
 /** SPEC C4: typed text that equals a choice, or is a custom answer. Undefined when the card was closed a moment ago: an ordinary message then. */
@@ -128,7 +125,10 @@ function commitTyped(
   settled: Settled,
 ): Promise<Reception | undefined> {
   const body = settled.answer ? answerBody(typed.card, settled.answer, item.event.from) : { cardId: typed.card.id };
-  return commit(parts, typed, { ...settled, entry: typedEntry(item, body) });
+  return repeated(async () => {
+    const counted = await countInGroup(parts, typed, settled);
+    return "reason" in counted ? undefined : commit(parts, typed, { ...counted, entry: typedEntry(item, body) });
+  });
 }
 
 /** What was typed stands in the transcript as it is seen. */

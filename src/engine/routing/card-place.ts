@@ -1,4 +1,4 @@
-/** Where a card stands, and whether the control somebody used is one of its own (SPEC C2). Pure lookups. */
+/** Where a card stands, and whether the control somebody used is one of its own (SPEC C2). */
 
 import type { Installation } from "../bot.ts";
 import type { Card } from "../card.ts";
@@ -38,4 +38,9 @@ export function refOf(card: Card, clicked: ConversationRef): ConversationRef {
     return { ...rest, kind: clicked.kind === "direct" ? "direct" : "channel" };
   }
   return { ...clicked, kind: "thread", threadId: card.conversationKey.slice(base.length + 1) };
+}
+
+/** In a Group whoever takes part may answer a question (SPEC C2), also those who came after it was asked; secrets stay with the person served. */
+export async function hasJoined(parts: Pick<RouterParts, "store">, card: Card, personId: string): Promise<boolean> {
+  return card.kind === "widget" && card.turnId !== undefined && (await parts.store.hasJoined(card.turnId, personId));
 }

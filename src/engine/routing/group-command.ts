@@ -3,10 +3,12 @@
  * changes how it listens. Anybody whom access admits may use it; each is done once, whichever copy of the message comes first.
  */
 
-import { audienceOf, type ChannelSettings } from "../conversation.ts";
+import { audienceOf, type ChannelSettings, type ConversationRef, channelRowId } from "../conversation.ts";
 import type { Discussion } from "../discussion.ts";
-import { listOf } from "../group/discussion-mail.ts";
+import { afterStop } from "../group/discussion.ts";
+import { listOf, moveTo } from "../group/discussion-mail.ts";
 import { type Group, groupCard } from "../group/group-settings.ts";
+import { repeated } from "../group/repeated.ts";
 import type { Reception } from "../inbound-event.ts";
 import { addressingOf, findAddressed } from "./addressing.ts";
 import type { GroupChoice } from "./commands.ts";
@@ -28,6 +30,8 @@ export async function groupCommand(
     ...channelFacts(parts, item, audienceOf(item.ref, item.event.from.id)),
     ...(choice && item.ref.kind !== "direct" ? { channelSettings } : {}),
   });
+  // Also for a copy: the process that took the command in may have died before it ended anything.
+  if (choice === "off") await endDiscussions(parts, item.ref);
   if (result.status === "duplicate") return { status: "duplicate" };
   const joined = item.bots.map((bot) => bot.botId);
   const now = item.view.channel && {
@@ -48,6 +52,16 @@ export async function groupCommand(
   }
   if (choice) membership.touch(item.ref);
   return { status: "accepted" };
+}
+
+/** What is going on in a channel that is no Group any more ends, in all its threads; who is at work may say nothing more (SPEC G1). */
+async function endDiscussions({ store, membership }: RouterParts, ref: ConversationRef): Promise<void> {
+  if (ref.kind === "direct" || (await membership.groupNow(ref))) return;
+  await repeated(async () => {
+    for (const discussion of await store.openDiscussions(channelRowId(ref))) {
+      await store.stepDiscussion({ move: moveTo(discussion, afterStop(discussion.state)), wake: [], hostCards: [] });
+    }
+  });
 }
 
 function settingsFor(choice: GroupChoice): ChannelSettings {

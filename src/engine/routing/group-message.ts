@@ -3,8 +3,9 @@
  * discussion and leaves the first speaker's mail. When somebody moved the discussion meanwhile it is read and decided again.
  */
 
+import type { Installation } from "../bot.ts";
 import { audienceOf, channelRowId } from "../conversation.ts";
-import type { DiscussionFrame, DiscussionMove } from "../discussion.ts";
+import type { DiscussionFrame, DiscussionMove, GroupMember } from "../discussion.ts";
 import { afterPerson, beginDiscussion } from "../group/discussion.ts";
 import { moveTo, wakeCurrent } from "../group/discussion-mail.ts";
 import type { Group } from "../group/group-settings.ts";
@@ -12,6 +13,7 @@ import { type Speakers, selectSpeakers } from "../group/speakers.ts";
 import { newId } from "../ids.ts";
 import type { Wake } from "../store/store.ts";
 import { addressingOf, findAddressed } from "./addressing.ts";
+import type { Installations } from "./installations.ts";
 import type { MessageCase } from "./message-case.ts";
 import { nativeReplyTo } from "./message-case.ts";
 import type { RouterParts } from "./router-parts.ts";
@@ -88,10 +90,10 @@ function moveFor(
       ...{ restartsWait: true, cancelsMail: false },
     };
   }
-  const { current } = running.state;
   const samePerson = !item.onlyBot && running.frame.persons.at(-1)?.id === event.from.id;
-  const isRunning = view.sessions.some((session) => session.botId === current && session.running);
-  const state = afterPerson(running.state, { speakers, samePerson, isRunning }, frame.roster);
+  const atWork = view.sessions.filter((session) => session.discussionId === running.id).map(({ botId }) => botId);
+  const words = { speakers, samePerson, running: atWork };
+  const state = afterPerson(running.state, words, parts.settings.groups, frame.roster);
   return moveTo(running, state, { frame, restartsWait: true, cancelsMail: true });
 }
 
@@ -100,15 +102,24 @@ function frameFor(parts: RouterParts, item: MessageCase, members: readonly strin
   const { id, name } = event.from;
   const before = (view.discussion?.frame.persons ?? []).filter((person) => person.id !== id);
   return {
-    roster: members.flatMap((botId) => {
-      const own = parts.installations.ofBot(botId, installation);
-      return own ? [{ botId, name: parts.installations.botName(botId), installationId: own.id }] : [];
-    }),
+    roster: rosterAmong(parts.installations, members, installation),
     persons: [...before, { id, name, role }],
     audience: audienceOf(ref),
     ref,
     nativeReplyTo: nativeReplyTo(item),
   };
+}
+
+/** These members (configured order) with their own accounts in a platform workspace. */
+export function rosterAmong(
+  installations: Installations,
+  members: readonly string[],
+  beside: Pick<Installation, "platform" | "workspaceId">,
+): readonly GroupMember[] {
+  return members.flatMap((botId) => {
+    const own = installations.ofBot(botId, beside);
+    return own ? [{ botId, name: installations.botName(botId), installationId: own.id }] : [];
+  });
 }
 
 /** Questions of the member that the person passed over (SPEC C4). */

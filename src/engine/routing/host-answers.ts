@@ -4,9 +4,10 @@
  */
 
 import type { Card, CardAnswer } from "../card.ts";
-import type { Discussion, DiscussionMove } from "../discussion.ts";
+import type { Discussion, DiscussionMove, DiscussionPerson } from "../discussion.ts";
 import { beginDiscussion } from "../group/discussion.ts";
 import { wakeCurrent } from "../group/discussion-mail.ts";
+import type { Group } from "../group/group-settings.ts";
 import { newId } from "../ids.ts";
 import type { AnswerEvent } from "../inbound-event.ts";
 import type { MailBody } from "../mail.ts";
@@ -82,20 +83,24 @@ async function continued(
   const id = card.spec.kind === "host" ? String(card.spec.data.discussionId ?? "") : "";
   const ended = await parts.store.readDiscussion(id);
   if (!ended) return { reason: "This discussion is no longer known." };
+  const group = await parts.membership.groupNow(ended.frame.ref);
+  if (!group) return { reason: "This is not a Group any more, so nothing goes on here. `!group on` makes it one." };
   const going = (await parts.store.openDiscussions(ended.channelId)).some((one) => one.threadKey === ended.threadKey);
   if (going) return { reason: "A discussion is going on here already." };
-  const move = anew(ended, { id: event.from.id, name: event.from.name, role });
+  const move = anew(ended, group, { id: event.from.id, name: event.from.name, role });
   if (move.state.members.length === 0) return { reason: "Those who were to speak are no longer in this Group." };
   return { ...settled, more: { discussion: move, wake: wakeCurrent(move, parts.clock.now()) } };
 }
 
-function anew(ended: Discussion, by: Discussion["frame"]["persons"][number]): DiscussionMove {
+/** Without those that have left the Group since. */
+function anew(ended: Discussion, group: Group, by: DiscussionPerson): DiscussionMove {
   const { state, frame, channelId, threadKey } = ended;
   const persons = [...frame.persons.filter((person) => person.id !== by.id), by];
-  const next = { ...frame, persons };
+  const roster = frame.roster.filter((member) => group.members.includes(member.botId));
+  const next = { ...frame, persons, roster };
   return {
     ...{ id: newId("dis"), channelId, threadKey, revision: 0, frame: next, restartsWait: true, cancelsMail: false },
-    state: beginDiscussion({ selected: state.members, named: [] }, frame.roster, 1, state.owed),
+    state: beginDiscussion({ selected: state.members, named: [] }, roster, 1, state.owed),
   };
 }
 

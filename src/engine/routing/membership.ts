@@ -44,6 +44,8 @@ export interface Membership {
   /** Tells people of Groups that have begun, once their members have stopped changing. */
   announce(): Promise<void>;
   groupOf(ref: ConversationRef, joined: readonly string[], channel: Channel | undefined): Group | undefined;
+  /** The Group of this place as it is stored now; undefined when it is none (any more). */
+  groupNow(ref: ConversationRef): Promise<Group | undefined>;
   /** True where several bots in a channel are a Group only when somebody says so. */
   isOnRequest(platform: string): boolean;
   /** The channel's card or members may be due. */
@@ -122,6 +124,10 @@ export function createMembership(parts: MembershipParts): Membership {
       if (isOnRequest(ref.platform) && channel?.settings.told !== true && !news.begins(ref)) touch(ref);
     },
     groupOf: group,
+    async groupNow(ref) {
+      const channel = ref.kind === "direct" ? null : await store.readChannel(ref);
+      return channel ? group(ref, membersOf(parts, channel), channel) : undefined;
+    },
     sync,
     syncAll: () => syncEach(parts, sync),
     async note(event) {
@@ -217,8 +223,10 @@ async function leave(
     await parts.store.setChannelSettings(rowId, { told: false });
   await repeated(async () => {
     for (const discussion of await parts.store.openDiscussions(rowId)) {
-      if (!discussion.state.members.includes(botId)) continue;
-      const roster = discussion.frame.roster.filter((member) => member.botId !== botId);
+      const { roster: before } = discussion.frame;
+      const roster = before.filter((member) => member.botId !== botId);
+      // Whoever is on the roster could be called in by a teammate, though the person did not choose it.
+      if (roster.length === before.length) continue;
       const state = afterLeaving(discussion.state, botId, parts.settings.groups, roster);
       const move = moveTo(discussion, state, { frame: { ...discussion.frame, roster } });
       const goesOn = state.current !== null && state.current !== discussion.state.current;

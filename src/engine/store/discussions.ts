@@ -26,7 +26,7 @@ type DiscussionOperations = Pick<
 type Woken = Awaited<ReturnType<Store["stepDiscussion"]>>;
 
 const selectLate = `
-SELECT * FROM "Discussion" WHERE "endReason" IS NULL AND "waitingSince" <= now() - $1 * interval '1 millisecond' ORDER BY "waitingSince" LIMIT 50`;
+SELECT * FROM "Discussion" WHERE "endReason" IS NULL AND "current" IS NOT NULL AND "waitingSince" <= now() - $1 * interval '1 millisecond' ORDER BY "waitingSince" LIMIT 50`;
 
 const selectJoined = `
 SELECT EXISTS (

@@ -90,11 +90,14 @@ export function channelOf(row: ChannelRow): Channel {
   };
 }
 
+/** What rows of older versions lack. */
+type Later = "asked" | "answering";
+
 /** A discussion. */
 export function discussionOf(row: DiscussionRow): Discussion {
   const { id, channelId, threadKey, revision } = row;
-  const kept = row.state as Omit<DiscussionState, "asked"> & Partial<Pick<DiscussionState, "asked">>;
-  const state: DiscussionState = { ...kept, asked: kept.asked ?? {} };
+  const kept = row.state as Omit<DiscussionState, Later> & Partial<Pick<DiscussionState, Later>>;
+  const state: DiscussionState = { ...kept, asked: kept.asked ?? {}, answering: kept.answering ?? {} };
   const frame = row.frame as DiscussionFrame;
   return {
     id,

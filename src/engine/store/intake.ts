@@ -11,6 +11,7 @@ import type { BotRow, CardRow, ChannelRow, ConversationRow, DiscussionRow, Entry
 import type {
   AmendResult,
   NewEntry,
+  PlaceSession,
   PlaceView,
   SealedSecret,
   StopOutcome,
@@ -37,7 +38,7 @@ interface PlaceRow {
   conversation: ConversationRow | null;
   channel: ChannelRow | null;
   discussion: DiscussionRow | null;
-  sessions: PlaceView["sessions"];
+  sessions: (Omit<PlaceSession, "discussionId"> & { discussionId: string | null })[];
   cards: CardRow[];
   bots: { bot: BotRow; installation: InstallationRow }[];
   mark: "stored" | "ignored" | null;
@@ -53,7 +54,10 @@ function placeOf(row: PlaceRow): PlaceView {
     conversation: row.conversation === null ? undefined : conversationOf(row.conversation),
     channel: row.channel === null ? undefined : channelOf(row.channel),
     ...(row.discussion === null ? {} : { discussion: discussionOf(row.discussion) }),
-    sessions: row.sessions,
+    sessions: row.sessions.map(({ discussionId, ...session }) => ({
+      ...session,
+      ...(discussionId === null ? {} : { discussionId }),
+    })),
     openCards: row.cards.map(cardOf),
     bots: row.bots.map(({ bot, installation }) => ({ bot: botOf(bot), installation: installationOf(installation) })),
     mark: given(row.mark),

@@ -35,7 +35,7 @@ export interface PlaceView {
   readonly conversation?: Conversation;
   readonly channel?: Channel;
   /** Sessions of this conversation: which bots take part. */
-  readonly sessions: readonly { readonly sessionId: string; readonly botId: string; readonly running: boolean }[];
+  readonly sessions: readonly PlaceSession[];
   /** Open cards of this conversation, oldest first. */
   readonly openCards: readonly Card[];
   /** The discussion that is going on in this conversation. */
@@ -103,6 +103,15 @@ export interface Wake {
   readonly mail?: NewMail;
 }
 
+/** A bot's session of a conversation. */
+export interface PlaceSession {
+  readonly sessionId: string;
+  readonly botId: string;
+  readonly running: boolean;
+  /** The discussion its running turn is a member's turn of, if it is one. */
+  readonly discussionId?: string;
+}
+
 /** One inbound event as one transaction: dedupe mark, place, entry, card claim, sealed secret, sessions and mail (SPEC T1). */
 export interface TakeIn {
   readonly dedupeKey: string;
@@ -167,4 +176,11 @@ export type AmendResult =
 export interface ForeignTraffic {
   readonly recent: number;
   readonly sincePerson: number;
+}
+
+/** How a new beginning went: sessions begun anew, or what is unfinished and kept them as they are. */
+export interface StartedOver {
+  readonly first: boolean;
+  readonly renewed: number;
+  readonly busy: number;
 }

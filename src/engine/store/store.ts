@@ -26,6 +26,7 @@ import type {
   PendingFile,
   PlaceView,
   SealedSecret,
+  StartedOver,
   TakeIn,
   TakeInResult,
 } from "./store-intake.ts";
@@ -55,6 +56,7 @@ export type {
   NewEntry,
   NewMail,
   PendingFile,
+  PlaceSession,
   PlaceView,
   SealedSecret,
   TakeIn,
@@ -96,7 +98,7 @@ export interface Store extends SkillStore {
     installationId: string;
   }): Promise<PlaceView>;
   takeIn(input: TakeIn): Promise<TakeInResult>;
-  /** What bots that are not ours said in a channel in the last hour: this one within `pairMs`, and all since a person last spoke (SPEC I7). */
+  /** What foreign bots said in a channel in the last hour: this one within `pairMs`, all since a person last spoke (SPEC I7). */
   foreignTraffic(ref: ConversationRef, personId: string, pairMs: number): Promise<ForeignTraffic>;
   /** The message, and mail for all other bots, in one transaction (SPEC A3). */
   broadcast(input: Broadcast): Promise<BroadcastResult>;
@@ -104,11 +106,7 @@ export interface Store extends SkillStore {
   /** Stops what runs and waits in a conversation, ends its discussion, and stops what teammates do for it (SPEC T5), in one transaction. */
   requestStop(input: StopRequest): Promise<StopOutcome>;
   /** Begins the sessions of a conversation anew, unless a turn or discussion is unfinished there (`busy`); `first` is false for a repeated command. */
-  startOver(input: {
-    dedupeKey: string;
-    conversationKey: string;
-    botId?: string;
-  }): Promise<{ readonly first: boolean; readonly renewed: number; readonly busy: number }>;
+  startOver(input: { dedupeKey: string; conversationKey: string; botId?: string }): Promise<StartedOver>;
   addContext(conversationKey: string, entries: readonly NewEntry[]): Promise<void>;
 
   /** Writes which of these channels the bot is in; returns the channels that changed or have two or more bots, as they are now (SPEC G1). */
@@ -136,7 +134,7 @@ export interface Store extends SkillStore {
   readDiscussion(id: string): Promise<Discussion | null>;
   /** Discussions that are going on in a channel. */
   openDiscussions(channelRowId: string): Promise<readonly Discussion[]>;
-  /** True when the turn belongs to a discussion in whose conversation this person has written. */
+  /** True when this person has written where the turn's discussion goes on. */
   hasJoined(turnId: string, personId: string): Promise<boolean>;
   /** Discussions whose current member has shown nothing for this long (SPEC G8). */
   lateDiscussions(patienceMs: number): Promise<readonly Discussion[]>;

@@ -122,7 +122,7 @@ function failureText(name: string, reply: Extract<ModelReply, { ok: false }>): s
 }
 
 function lineOf(text: string, moved: DiscussionMove): string {
-  return moved.state.endReason ? text : `${text} The others go on.`;
+  return moved.state.current === null ? text : `${text} The others go on.`;
 }
 
 function retryCard(text: string): HostCard {

@@ -1,17 +1,18 @@
 /**
  * A member's turn in a Group's discussion (SPEC G3, G12): each bubble is counted in the transaction that says it, and the end of the turn hands over to
- * the next speaker in the transaction that ends it. A turn that tells a teammate's answer there (SPEC A1) is counted too, beside the round. Decided from the discussion as it was read; when somebody moved it meanwhile, read and decided again.
+ * the next speaker in the transaction that ends it. A turn that tells an answer there, of a teammate (SPEC A1) or of a person to a card (SPEC G8), is
+ * counted too, beside the round. Decided from the discussion as it was read; when somebody moved it meanwhile, read and decided again.
  */
 
 import type { HostCard } from "../card.ts";
 import { channelRowId } from "../conversation.ts";
-import type { Discussion, DiscussionMove } from "../discussion.ts";
-import { afterAnswered, afterAsk, afterTold, afterUntold } from "../group/asked.ts";
+import type { Discussion, DiscussionMove, DiscussionState } from "../discussion.ts";
+import { afterAnswerTurn, afterAsk, afterTold, afterUntold } from "../group/asked.ts";
 import { afterBubble, afterLostBubble, afterTurn } from "../group/discussion.ts";
 import { continueCard, moveTo, wakeCurrent } from "../group/discussion-mail.ts";
 import { mayAsk, mayBubble, mayTell } from "../group/group-limits.ts";
 import { repeated } from "../group/repeated.ts";
-import { codeRanges, namedInText } from "../handles.ts";
+import { codeRanges, namedInText, quoteRanges } from "../handles.ts";
 import type { DiscussionAsk } from "../mail.ts";
 import type { Wake } from "../store/store.ts";
 import type { TurnRun } from "./turn-run.ts";
@@ -44,7 +45,8 @@ export async function sayInGroup<Said>(
     const refused = refusal(run, discussion);
     if (refused) return { ok: false, text: refused };
     const { roster } = discussion.frame;
-    const calls = namedInText(text, codeRanges(text), roster).map((named) => named.botId);
+    const unsaid = [...codeRanges(text), ...quoteRanges(text)];
+    const calls = namedInText(text, unsaid, roster).map((named) => named.botId);
     const botId = run.bot.id;
     const state = run.asked
       ? afterTold(discussion.state, run.asked.key, botId, calls, roster)
@@ -103,22 +105,31 @@ export interface Handover {
 export async function handoverOf(run: TurnRun, outcome: "done" | "failed"): Promise<Handover | undefined> {
   const discussion = await discussionOf(run);
   const botId = run.bot.id;
-  if (discussion && run.asked) return answerOver(discussion, run.asked.key);
+  if (discussion && run.asked) return answerOver(run, discussion, run.asked.key);
   if (!discussion || discussion.state.endReason) return undefined;
   const { current, epoch, apart } = discussion.state;
   if (current !== botId && apart[botId] === undefined) return undefined;
   if (current === botId && epoch !== run.member?.epoch) return undefined;
   const { groups } = run.parts.settings;
-  const move = moveTo(discussion, afterTurn(discussion.state, botId, outcome, groups, discussion.frame.roster));
-  const wake = current === botId ? wakeCurrent(move, run.parts.clock.now()) : [];
-  const card = continueCard(move);
-  return { move, wake, ...(card ? { card } : {}) };
+  const state = afterTurn(discussion.state, botId, outcome, groups, discussion.frame.roster);
+  return handover(run, discussion, state, current === botId);
 }
 
-/** The turn that told an answer hands over to nobody; it only frees what was kept for it. */
-function answerOver(discussion: Discussion, ask: string): Handover | undefined {
-  if (discussion.state.asked[ask] === undefined) return undefined;
-  return { move: moveTo(discussion, afterAnswered(discussion.state, ask)), wake: [] };
+/** The turn that told an answer frees what was kept for it; it hands over only when nobody has the turn. */
+function answerOver(run: TurnRun, discussion: Discussion, ask: string): Handover | undefined {
+  const { state, frame } = discussion;
+  const isOpen = state.endReason === null;
+  const isKept = state.asked[ask] !== undefined || state.answering[ask] !== undefined;
+  if (!isKept && !(isOpen && state.current === null)) return undefined;
+  return handover(run, discussion, afterAnswerTurn(state, ask, run.parts.settings.groups, frame.roster), false);
+}
+
+/** Wakes the next speaker when this turn had the round's turn or nobody had it, and offers to go on when a limit ended the discussion by this. */
+function handover(run: TurnRun, discussion: Discussion, state: DiscussionState, hadTurn: boolean): Handover {
+  const move = moveTo(discussion, state);
+  const wake = hadTurn || discussion.state.current === null ? wakeCurrent(move, run.parts.clock.now()) : [];
+  const card = discussion.state.endReason === null ? continueCard(move) : undefined;
+  return { move, wake, ...(card ? { card } : {}) };
 }
 
 /** True when the discussion no longer waits for this member: a person's newer message chose others while its mail was on the way. */

@@ -18,11 +18,19 @@ export function joinable(due: readonly Mail[], taken: readonly Mail[]): readonly
   return due.filter((mail) => taken.some((own) => belongTogether(own, mail)));
 }
 
-/** A person's further message in a Group joins its discussion, whoever wrote it (SPEC G7), and nothing else. */
+/**
+ * A person's further message in a Group joins its discussion, whoever wrote it (SPEC G7), and nothing else. What a person answered there to a card is told
+ * in a turn of its own, which counts by itself (SPEC G8).
+ */
 function belongTogether(own: Mail, mail: Mail): boolean {
+  if (isCounted(own) || isCounted(mail)) return false;
   if (mail.body.type === "discussion")
     return own.body.type === "discussion" && own.body.discussionId === mail.body.discussionId;
   return own.kind === "person" && mail.kind === "person" && own.authorId === mail.authorId && own.route === mail.route;
+}
+
+function isCounted({ kind, body }: Mail): boolean {
+  return kind === "person" && "ask" in body && body.ask !== undefined;
 }
 
 /** The lowest role among the people served, and who they are. Mail of nobody acts as a member; a person whose role is not known, as a guest. */

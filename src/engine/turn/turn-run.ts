@@ -80,10 +80,10 @@ export function memberTurnOf(mail: readonly Mail[]): MemberTurn | undefined {
   return newest && { discussionId: newest.discussionId, epoch: newest.epoch, named: newest.named };
 }
 
-/** The question of a discussion whose answer this mail brings to the one that asked, if any (SPEC A1). */
+/** The question of a discussion whose answer, a teammate's or a person's, this mail brings to the one that asked, if any (SPEC A1, G8). */
 export function askOf(conversation: Conversation, mail: readonly Mail[]): DiscussionAsk | undefined {
   if (conversation.kind === "peer" || memberTurnOf(mail)) return undefined;
-  return mail.flatMap(({ body }) => (body.type === "peer" && body.ask ? [body.ask] : [])).at(-1);
+  return mail.flatMap(({ body }) => ("ask" in body && body.ask ? [body.ask] : [])).at(-1);
 }
 
 /** A turn in memory. */
@@ -98,7 +98,7 @@ export interface TurnRun {
   readonly kind: TurnKind;
   /** Set in a member's turn; moves with mail that joins. */
   member: MemberTurn | undefined;
-  /** Set in a turn that tells a teammate's answer in the discussion it was asked from. */
+  /** Set in a turn that tells an answer of a teammate, or of a person to its card, in the discussion where that counts. */
   readonly asked: DiscussionAsk | undefined;
   /** The discussion lets this member say nothing more, so it owes nothing more. */
   isSilenced?: boolean;

@@ -67,8 +67,8 @@ describe("an answer", () => {
   });
 
   test("outlives a person's newer message, and leaves with its member", () => {
-    const words = { speakers: { selected: ["b"], named: [] }, samePerson: true, isRunning: false };
-    const newer = afterPerson(afterAsk(all(["a"]), "k", "a"), words, ROSTER);
+    const words = { speakers: { selected: ["b"], named: [] }, samePerson: true, running: [] };
+    const newer = afterPerson(afterAsk(all(["a"]), "k", "a"), words, LIMITS, ROSTER);
     expect(mayTell(newer, "k", 0, LIMITS).open).toBe(true);
     expect(afterLeaving(newer, "a", LIMITS, ROSTER).asked).toEqual({});
   });
@@ -106,8 +106,8 @@ test("whatever is asked and answered in whichever order: within the limits, ever
           state = afterTold(state, ask, state.asked[ask] ?? "", [], ROSTER);
           if (n % 5 === 0) state = afterAnswered(afterUntold(state, ask, "a"), ask);
         } else if (act === "person" && n % 10 === 0 && current !== null) {
-          const words = { speakers: { selected, named: [] }, samePerson: true, isRunning: false };
-          state = afterPerson(state, words, ROSTER);
+          const words = { speakers: { selected, named: [] }, samePerson: true, running: [] };
+          state = afterPerson(state, words, LIMITS, ROSTER);
           heardFirst = new Set();
         } else if (current === null) continue;
         else if (act === "say" && mayBubble(state, current, LIMITS).open) {

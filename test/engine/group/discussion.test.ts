@@ -136,36 +136,36 @@ describe("failures, lateness, leaving, stop", () => {
 
 describe("a person writes again", () => {
   const spoken = afterTurn(afterBubble(all(ABC), "a", [], rosterOf(ABC)), "a", "done", LIMITS, ROSTER);
-  const words = (selected: readonly string[], samePerson: boolean, isRunning = false) => ({
+  const words = (selected: readonly string[], samePerson: boolean, ...running: readonly string[]) => ({
     speakers: { selected, named: selected },
     samePerson,
-    isRunning,
+    running,
   });
 
   test("the same person: the new selection replaces the old one", () => {
-    const state = afterPerson(spoken, words(["c"], true), rosterOf(ABC));
+    const state = afterPerson(spoken, words(["c"], true), LIMITS, rosterOf(ABC));
     expect(state).toMatchObject({ epoch: 2, members: ["c"], current: "c", total: 0, apart: {} });
   });
 
   test("another person: united with those not heard yet", () => {
-    const state = afterPerson(spoken, words(["a"], false), rosterOf(ABC));
+    const state = afterPerson(spoken, words(["a"], false), LIMITS, rosterOf(ABC));
     expect(state).toMatchObject({ epoch: 2, members: ["a", "b", "c"], current: "a", order: ["b", "c"] });
   });
 
   test("a member at work that is selected again stays at turn", () => {
-    const state = afterPerson(spoken, words(ABC, true, true), rosterOf(ABC));
+    const state = afterPerson(spoken, words(ABC, true, "b"), LIMITS, rosterOf(ABC));
     expect(state).toMatchObject({ current: "b", order: ["a", "c"], apart: {} });
   });
 
   test("a member at work that is not selected may say one more message", () => {
-    const state = afterPerson(spoken, words(["c"], true, true), rosterOf(ABC));
+    const state = afterPerson(spoken, words(["c"], true, "b"), LIMITS, rosterOf(ABC));
     expect(state).toMatchObject({ current: "c", apart: { b: 1 } });
     expect(mayBubble(state, "b", LIMITS).open).toBe(true);
     expect(mayBubble(afterBubble(state, "b", [], rosterOf(ABC)), "b", LIMITS).open).toBe(false);
   });
 
   test("somebody who has nothing to do with it may not speak", () => {
-    const state = afterPerson(spoken, words(["c"], true), rosterOf(ABC));
+    const state = afterPerson(spoken, words(["c"], true), LIMITS, rosterOf(ABC));
     expect(mayBubble(state, "a", LIMITS)).toMatchObject({
       open: false,
       text: expect.stringContaining("no longer your turn"),

@@ -1,6 +1,7 @@
 /** Bots named in plain text: "@" and a name, with the word boundaries of every script; never in code, links or addresses (SPEC I3). */
 import { describe, expect, test } from "vitest";
 import type { BotHandle } from "../../../src/engine/bot.ts";
+import { namedInText, quoteRanges } from "../../../src/engine/handles.ts";
 import { ada, bo, whoWakes } from "./addressing-parts.ts";
 
 const named = (name: string): BotHandle => ({ botId: name, name, platformIds: [`U_${name}`] });
@@ -144,5 +145,21 @@ describe("several names", () => {
   test("30,000 signs are read to the end", () => {
     const wakes = (piece: string) => whoWakes(piece.repeat(30_000 / piece.length), { bots: [ada, bo] });
     expect(["@", "@a", "@Ada ", "@ada.", " @", "x@ada "].map(wakes)).toEqual([[], [], ["ada"], ["ada"], [], []]);
+  });
+});
+
+describe("a quotation in a member's message", () => {
+  const called = (text: string) => namedInText(text, quoteRanges(text), [ada, bo]).map(({ botId }) => botId);
+  test.each([
+    ["> @Ada said so", []],
+    [">@Ada", []],
+    ["  > @Ada\n> @Bo", []],
+    [">> @Ada\n\n>>> @Bo", []],
+    ["> @Ada said so\n@Bo what do you think?", ["bo"]],
+    ["1 > 0, @Ada", ["ada"]],
+    ["@Ada > @Bo", ["ada", "bo"]],
+    ["    > @Ada", ["ada"]],
+  ])("%j calls %j", (text, bots) => {
+    expect(called(text)).toEqual(bots);
   });
 });

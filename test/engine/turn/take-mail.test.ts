@@ -44,6 +44,14 @@ describe("a turn begins with", () => {
   });
 });
 
+test("what a person answered to a card in a Group is told in a turn of its own", () => {
+  const ask = { discussionId: "dis", key: "card:1" };
+  const [first, second] = box("A1 A1") as [Mail, Mail];
+  const answer: Mail = { ...second, body: { type: "host", text: "x", ask } };
+  expect(firstBatch([first, answer])).toEqual([first]);
+  expect(firstBatch([answer, first])).toEqual([answer]);
+});
+
 describe("a running turn is joined by", () => {
   test.each([
     ["A1", "A1 B1 A2 b g A1", "A1#0 A1#5"],
