@@ -32,6 +32,8 @@ export function createAccounts(config: Config, engine: Engine, log: Log): Accoun
   return {
     async connect(bots) {
       const settings = new Map(config.bots.map((bot) => [bot.id, bot]));
+      // The playground one after the other: it shows bots in the order in which they came, and connects to nothing.
+      for (const bot of bots) await start("web", accountOf(bot));
       const accounts = bots.flatMap((bot) => accountsOf(bot, settings.get(bot.id)));
       await Promise.all(accounts.map(({ platform, account }) => start(platform, account)));
     },
@@ -43,11 +45,10 @@ function accountOf(bot: Bot): AdapterAccount {
   return { botId: bot.id, name: bot.name, role: bot.role, model: bot.model, settings: {} };
 }
 
-/** A bot made at run time has no settings, and so only the playground. */
+/** Its accounts beside the playground; a bot made at run time has none. */
 function accountsOf(bot: Bot, settings: BotConfig | undefined): { platform: Platform; account: AdapterAccount }[] {
   const account = accountOf(bot);
   return [
-    { platform: "web", account },
     ...(settings?.slack ? [{ platform: "slack" as const, account: { ...account, settings: settings.slack } }] : []),
     ...(settings?.discord
       ? [{ platform: "discord" as const, account: { ...account, settings: settings.discord } }]

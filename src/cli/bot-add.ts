@@ -6,6 +6,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "n
 import { basename, dirname, join, resolve } from "node:path";
 import { type Document, isMap, isSeq, parseDocument } from "yaml";
 import { checkSettingsText, variablesIn } from "../config.ts";
+import { ConfigError } from "../engine/index.ts";
 import { type CommandLine, variableFor } from "./command-line.ts";
 
 /** What the person gave on the command line. */
@@ -27,6 +28,10 @@ export function addBot(line: CommandLine, bot: NewBot): number {
   const id = bot.id ?? toId(bot.name);
   const entry = toEntry(id, bot);
   const connected = withPlatforms(before, id, entry);
+  if (!connected && idsIn(before).includes(id)) {
+    const how = "Add --slack or --discord to connect it to a platform it is not on yet, or choose another --id.";
+    throw new ConfigError(`${id} is in ${file} already. ${how}`);
+  }
   const after = connected ?? withBot(before, entry);
   checkSettingsText(after, file);
   replaceFile(file, after);
@@ -58,6 +63,11 @@ function toEntry(id: string, bot: NewBot): Record<string, unknown> {
     ...(bot.slack === undefined ? {} : { slack: { botToken: variable("SLACK_BOT_TOKEN"), ...proof } }),
     ...(bot.discord ? { discord: { token: variable("DISCORD_TOKEN") } } : {}),
   };
+}
+
+function idsIn(text: string): readonly string[] {
+  const bots = parseDocument(text).get("bots");
+  return isSeq(bots) ? bots.items.flatMap((item) => (isMap(item) ? String(item.get("id")) : [])) : [];
 }
 
 /** The file with the asked-for platforms added to a bot that is in it; undefined when there is no such bot, or nothing asked for that it lacks. */

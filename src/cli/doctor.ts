@@ -144,7 +144,12 @@ function report(line: CommandLine, findings: readonly Finding[]): number {
     if (fix !== undefined) line.print(`        → ${fix}`);
   }
   const faults = findings.filter(({ state }) => state === "fault").length;
-  line.print(faults === 0 ? "All is well." : `${faults} ${faults === 1 ? "thing needs" : "things need"} mending.`);
+  const warnings = findings.filter(({ state }) => state === "warning").length;
+  const well =
+    warnings === 0
+      ? "All is well."
+      : `Nothing is broken; ${warnings} ${warnings === 1 ? "line" : "lines"} above to look at.`;
+  line.print(faults === 0 ? well : `${faults} ${faults === 1 ? "thing needs" : "things need"} mending.`);
   return faults === 0 ? 0 : 1;
 }
 

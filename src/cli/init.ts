@@ -17,6 +17,12 @@ bots:
     role: Research teammate. Finds sources, compares them, says what is uncertain.
     # In Slack: npx parley manifest ada makes the app, then put its tokens into .env
     # slack: { botToken: "\${ADA_SLACK_BOT_TOKEN}", appToken: "\${ADA_SLACK_APP_TOKEN}" }
+  - id: bo
+    name: Bo
+    role: Engineering teammate. Reads code, explains trade-offs, keeps answers short and exact.
+  - id: cy
+    name: Cy
+    role: Operations teammate. Plans, makes checklists, asks before anything that cannot be undone.
 `;
 
 const VARIABLES = `# Read at start; variables that are set in the environment win over this file. Keep it out of version control.

@@ -8,7 +8,8 @@ import { type CommandLine, type PlatformSetup, settingsArguments } from "./comma
 
 /** Prints the link of a bot, found by id or name. Throws ConfigError when there is no such bot or Discord does not know it. */
 export async function invite(line: CommandLine, botId: string, discord: PlatformSetup): Promise<number> {
-  const config = loadConfig(settingsArguments(line));
+  // What other bots still lack is not in the way of this one.
+  const config = loadConfig({ ...settingsArguments(line), isDraft: true });
   const bot = config.bots.find((known) => known.id === botId || known.name.toLowerCase() === botId.toLowerCase());
   if (bot === undefined) {
     throw new ConfigError(
@@ -18,6 +19,9 @@ export async function invite(line: CommandLine, botId: string, discord: Platform
   if (bot.discord === undefined) {
     throw new ConfigError(`The bot ${bot.id} has no Discord token. Set discord.token of this bot first.`);
   }
+  const [, unset] = /^unset (\w+)$/.exec(bot.discord.token) ?? [];
+  if (unset !== undefined)
+    throw new ConfigError(`The Discord token of ${bot.id} is not set: put ${unset} into the environment or .env.`);
   if (discord.invite === undefined) throw new ConfigError("This platform has no invitations.");
   const { apiUrl, replies } = config.discord;
   const asked = { botId: bot.id, settings: bot.discord, apiUrl, threads: replies === "thread" };

@@ -58,7 +58,11 @@ test("a mistyped command is answered with the nearest one and exit code 1", asyn
 
 test("init writes settings that load at once, and a private .env", async () => {
   expect((await run(["init"])).code).toBe(0);
-  expect(loadConfig({ argv: [], env: {}, cwd }).bots).toMatchObject([{ id: "ada", model: "demo" }]);
+  expect(loadConfig({ argv: [], env: {}, cwd }).bots).toMatchObject([
+    { id: "ada", model: "demo" },
+    { id: "bo", model: "demo" },
+    { id: "cy", model: "demo" },
+  ]);
   expect(statSync(join(cwd, ".env")).mode & 0o077).toBe(0);
 });
 
@@ -112,7 +116,8 @@ test("a bot that exists already is refused and the file stays as it was", async 
   write("parley.yaml", "bots:\n  - { id: ada, name: Ada }\n");
   const { code, err } = await run(["bot", "add", "Ada"]);
   expect(code).toBe(1);
-  expect(err).toContain("bots[1].id");
+  expect(err).toContain("ada is in ");
+  expect(err).toContain("Add --slack or --discord");
   expect(read("parley.yaml")).toBe("bots:\n  - { id: ada, name: Ada }\n");
   expect(readdirSync(cwd)).toEqual(["parley.yaml"]);
 });

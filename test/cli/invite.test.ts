@@ -1,4 +1,5 @@
 /** The Discord commands of the command line: the invitation, and what the doctor may mend. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' own placeholders are what is tested.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +48,16 @@ test("invite says what is wrong: no such bot, no token, a token Discord does not
   const refuse: PlatformSetup = { invite: () => Promise.reject(new Error("Discord does not accept the bot token.")) };
   expect((await run(["invite", "cy"], refuse)).err).toContain("There is no bot cy");
   expect((await run(["invite", "ada"], refuse)).err).toContain("has no Discord token");
+  const ben = { id: "ben", name: "Ben", role: "x", discord: { token: "${BEN_TOKEN}" } };
+  const cat = { id: "cat", name: "Cat", role: "x", discord: { token: "${CAT_TOKEN}" } };
+  writeFileSync(join(cwd, "parley.yaml"), JSON.stringify({ bots: [ben, cat] }));
+  const unset = (await run(["invite", "ben"], refuse)).err;
+  expect(unset).toContain("BEN_TOKEN");
+  expect(unset).not.toContain("CAT_TOKEN");
+  writeFileSync(
+    join(cwd, "parley.yaml"),
+    JSON.stringify({ bots: [{ ...ben, id: "bo", name: "Bo", discord: { token: "any" } }] }),
+  );
   const { code, err } = await run(["invite", "bo"], refuse);
   expect([code, err]).toEqual([1, "Discord does not accept the bot token."]);
 });

@@ -88,7 +88,9 @@ describe("members come and go", () => {
       await world.quiet(40_000);
       expect([unheard, heard, everyone].map((post) => speakers(world, post))).toEqual([[], ["Bo"], ["Ada", "Bo"]]);
       const asked = world.say("Alice", "!group", { in: channel });
-      expect((await world.answer(asked)).text).toContain("It listens only when mentioned. No discussion is going on");
+      expect((await world.answer(asked)).text).toContain(
+        "The Group answers only when one of them is mentioned. No discussion is going on",
+      );
       world.say("Alice", "!group all", { in: channel });
       await world.quiet(40_000);
       const again = world.say("Alice", "anybody?", { in: channel });

@@ -70,7 +70,7 @@ export function readDemoRequest(request: ModelRequest): DemoRequest {
   const newest = meantBy(spoken.flat());
   const since = request.messages.slice(at + 1);
   const steps = since.filter((message) => message.role === "tool");
-  const group = readGroupTurn(request.messages);
+  const group = readGroupTurn(request.messages, newest?.words ?? "");
   const refused = steps.map((message) => message.results.filter((result) => !result.ok).map((result) => result.text));
   return {
     botName,
@@ -90,12 +90,14 @@ export function readDemoRequest(request: ModelRequest): DemoRequest {
   };
 }
 
-function readGroupTurn(messages: readonly ModelMessage[]): DemoGroupTurn | undefined {
+function readGroupTurn(messages: readonly ModelMessage[], words: string): DemoGroupTurn | undefined {
   const last = messages.findLast((message) => message.role === "user");
   const note = last?.role === "user" ? [...last.text.matchAll(REMINDER)].at(-1)?.[1] : undefined;
   const roster = note === undefined ? undefined : /\bIn the Group: ([^\n]*?)\.(?:\n|$)/.exec(note)?.[1];
   if (note === undefined || roster === undefined) return undefined;
-  return { named: /\basked you by name\b/.test(note), first: /^[^,]* \(you\)/.test(roster) };
+  // Who asks everybody hears from everybody, once.
+  const toAll = /[@＠](?:everyone|all)(?![\p{L}\p{N}-])/iu.test(words) && /\bround 1 of\b/.test(note);
+  return { named: toAll || /\basked you by name\b/.test(note), first: /^[^,]* \(you\)/.test(roster) };
 }
 
 /** The last utterance; for another try, the words it is about. */

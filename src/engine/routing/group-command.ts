@@ -84,7 +84,10 @@ function whyNoGroup(item: MessageCase, bots: number): string {
 }
 
 function stateText(discussion: Discussion | undefined, group: Group): string {
-  const listens = group.activation === "all" ? "It hears everything." : "It listens only when mentioned.";
+  const listens =
+    group.activation === "all"
+      ? "The Group answers every message."
+      : "The Group answers only when one of them is mentioned.";
   if (!discussion) return `${listens} No discussion is going on here.`;
   const { state, frame } = discussion;
   const nameOf = (id: string) => frame.roster.find((member) => member.botId === id)?.name ?? id;

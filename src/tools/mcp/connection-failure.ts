@@ -1,5 +1,6 @@
 /** Why a connection could not be made, in words for people and models. Invariant: nothing the server or its program wrote is in them. */
 
+import { basename } from "node:path";
 import { TransferError } from "../../engine/index.ts";
 import type { ConnectorDefinition } from "./definitions.ts";
 
@@ -8,8 +9,8 @@ export function describeFailure(error: unknown, { address }: ConnectorDefinition
   if (error instanceof TransferError) return `its address is refused: ${error.text}`;
   const { code, status } = factsOf(error);
   if (address.kind === "program") {
-    if (code === "ENOENT") return "its program was not found.";
-    if (code === "EACCES") return "its program may not be run.";
+    if (code === "ENOENT") return `its program ${programOf(address.command)} was not found.`;
+    if (code === "EACCES") return `its program ${programOf(address.command)} may not be run.`;
     if (/did not answer in time|abort/i.test(messageOf(error))) return "it did not answer in time.";
     if (/connection closed|EPIPE/i.test(messageOf(error))) return "its program ended right after its start.";
     return NOT_MCP;
@@ -19,6 +20,11 @@ export function describeFailure(error: unknown, { address }: ConnectorDefinition
   if (status !== undefined && status >= 400) return `it does not take our requests (${status}).`;
   if (/did not answer in time|abort/i.test(messageOf(error))) return "it did not answer in time.";
   return code === -1 || isMisread(error) ? NOT_MCP : "it cannot be reached.";
+}
+
+/** The name alone: where it lies on this machine is nobody's business in a conversation. */
+function programOf(command: string): string {
+  return JSON.stringify(basename(command));
 }
 
 const NOT_MCP = "what it answers is not MCP as it is understood here.";

@@ -45,6 +45,11 @@ test("one that is named answers", async () => {
   expect(await next("Bo", [turn("@Bo are you a demo?", "bo", true)])).toContain("demo model");
 });
 
+test("one that has introduced itself answers again when everybody is asked", async () => {
+  const asked = turn("@everyone are you a demo?", "bo");
+  expect(await next("Bo", [turn("hello", "bo"), ...spoke("I am Bo"), asked])).toContain("demo model");
+});
+
 test("a turn in which nobody wrote anything new is passed", async () => {
   const later: ModelMessage = {
     role: "user",

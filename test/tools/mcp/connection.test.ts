@@ -107,7 +107,7 @@ test("a server that cannot be started is tried again after growing pauses, and i
   connection.start();
   await until("reconnecting");
   const { incident } = connection;
-  expect(connection.trouble).toBe("its program was not found.");
+  expect(connection.trouble).toBe('its program "nothing" was not found.');
   await move(999);
   expect(server.opened).toBe(1);
   await move(1);

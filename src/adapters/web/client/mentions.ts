@@ -29,6 +29,7 @@ export function mentionables(model: Model, channel: WireChannel, query: string):
     .filter((person) => person.id !== model.me?.id)
     .map((person): Mentionable => ({ id: person.id, name: person.name, bot: false }));
   const typed = query.toLocaleLowerCase();
-  const fitting = [...bots, ...people].filter((one) => one.name.toLocaleLowerCase().startsWith(typed));
+  const all = bots.length > 1 ? [{ id: "everyone", name: "everyone", bot: true }] : [];
+  const fitting = [...bots, ...all, ...people].filter((one) => one.name.toLocaleLowerCase().startsWith(typed));
   return fitting.slice(0, MAX_OFFERS);
 }

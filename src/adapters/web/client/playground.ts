@@ -202,10 +202,13 @@ export class Playground {
       return;
     }
     const bot = this.#model.bots.find((one) => one.id === channel?.bots[0]);
-    if (!bot || (channel?.bots.length ?? 0) > 1 || channel?.kind !== "channel" || this.#explained.has(channelId))
-      return;
+    if (!bot || channel?.kind !== "channel" || this.#explained.has(channelId)) return;
     this.#explained.add(channelId);
-    this.aside(channelId, `In a channel ${bot.name} answers when you write @${bot.name}.`);
+    const words =
+      channel.bots.length > 1
+        ? `Here the bots answer when one of them is mentioned, such as @${bot.name}, or @everyone.`
+        : `In a channel ${bot.name} answers when you write @${bot.name}.`;
+    this.aside(channelId, words);
   }
 
   async #refresh(): Promise<void> {
