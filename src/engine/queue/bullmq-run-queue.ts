@@ -1,5 +1,5 @@
 /**
- * Doorbells between processes: the run queue on Redis (docs/decisions/0006-run-queue.md). One shared BullMQ queue carries short jobs, one waiting job
+ * Doorbells between processes: the run queue on Redis (docs/decisions/0005-run-queue.md). One shared BullMQ queue carries short jobs, one waiting job
  * per session; signals travel by publish and subscribe to every process. Libraries are loaded only when this queue is created.
  * Invariant: nothing here is truth. Whatever Redis loses, repeats or refuses, the claim in the database decides and the sweep rings again; while Redis
  * is away a serving process rings itself.
