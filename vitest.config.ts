@@ -18,7 +18,8 @@ export default defineConfig({
           retry: process.env.CI ? 1 : 0,
           name: "system",
           include: ["test/**/*.system.test.ts"],
-          maxWorkers: 2,
+          // Stories mostly wait for processes and sockets: three at a time keep two cores busy.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

@@ -38,8 +38,9 @@ describe("heard when they name one of ours", () => {
       const asked: Post[] = [];
       for (let n = 0; n < 24; n += 1) {
         asked.push(says(`${mention()} number ${n}`));
-        await world.quiet(40_000);
+        await world.acknowledged();
       }
+      await world.quiet(60_000);
       const answered = asked.map((post) => said(world, post).length);
       // Two were heard before.
       expect(answered).toEqual([...Array(18).fill(1), ...Array(6).fill(0)]);
