@@ -1,6 +1,7 @@
 /** Starts the web server of this process with what it tells: routes of adapters and connectors, health, and how ready everything is (SPEC O1, O5). */
 import type { Config } from "./config.ts";
 import { ConfigError, type Engine, type Log, type SkillLibrary, type Store } from "./engine/index.ts";
+import { createStatusRoute } from "./main-status.ts";
 import { startWebServer, type WebServer } from "./main-web.ts";
 import type { ServedMetrics } from "./metrics.ts";
 import type { ConnectorSet } from "./tools/index.ts";
@@ -27,13 +28,20 @@ export interface ListenParts {
 export async function startListening(config: Config, parts: ListenParts): Promise<WebServer> {
   const { engine, connectors, skills, store, state, metrics, log } = parts;
   const { host, port, password } = config.web;
+  const names = new Map(config.bots.map((bot) => [bot.id, bot.name]));
+  const status = createStatusRoute({
+    bots: () => engine.health(),
+    botName: (botId) => names.get(botId) ?? botId,
+    connectors: () => sharedOnly(connectors),
+    skills: () => skillsHealth(skills),
+  });
   try {
     return await startWebServer({
       host,
       port,
       password,
       // A worker tells only how it is; people and platforms are served by gateways.
-      routes: () => (config.role === "worker" ? [] : [...engine.routes, ...connectors.routes]),
+      routes: () => (config.role === "worker" ? [] : [...engine.routes, ...connectors.routes, status]),
       log,
       metrics: () => metrics.render(),
       health: () => healthOf(store),
@@ -57,7 +65,7 @@ export async function startListening(config: Config, parts: ListenParts): Promis
 }
 
 /** How many skills all bots share, and what is wrong with others. */
-function skillsHealth(skills: SkillLibrary): Readonly<Record<string, unknown>> {
+function skillsHealth(skills: SkillLibrary) {
   return { known: skills.list("").length, problems: skills.problems() };
 }
 

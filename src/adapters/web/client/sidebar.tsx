@@ -44,6 +44,9 @@ export function Sidebar({ playground, onChoose }: Props) {
           </button>
         </div>
         <ul aria-labelledby="channels-heading">{list("channel")}</ul>
+        <a class="status-link hint" href="/status">
+          Status
+        </a>
       </div>
       <button type="button" class="myself" onClick={() => setDialog("name")}>
         <Avatar id={model.me?.id ?? ""} name={model.me?.name ?? "?"} />
