@@ -123,12 +123,20 @@ function interpolate(text: string, path: KeyPath, reading: Reading): string | un
     if (SECRET.test(name) && MAY_NAME_SECRETS.test(toPath(path))) return whole;
     const value = reading.env[name];
     if (value !== undefined && value !== "") return value;
-    if (reading.isDraft && !mayBeUnset(path)) return `unset ${name}`;
+    if (reading.isDraft && !mayBeUnset(path)) return `${UNSET}${name}`;
     unset = true;
     reportUnset(name, path, reading);
     return "";
   });
   return unset ? undefined : filled;
+}
+
+/** What stands in a draft for a variable that is not set. */
+const UNSET = "unset ";
+
+/** The variable a value of a draft waits for; undefined when the value is there. */
+export function unsetVariable(value: string): string | undefined {
+  return value.startsWith(UNSET) ? value.slice(UNSET.length) : undefined;
 }
 
 function mayBeUnset(path: KeyPath): boolean {

@@ -19,6 +19,7 @@ import { BUILT_IN_PROVIDERS, type BuiltInProvider, type FileSettings, isLoopback
 import type { Config, LogLevel, ProcessRole, StorageConfig, Warning } from "./config-values.ts";
 import { ConfigError, type EngineSettings } from "./engine/index.ts";
 
+export { unsetVariable } from "./config-file.ts";
 export type {
   BotConfig,
   BotOrigin,

@@ -8,6 +8,7 @@ import {
   listPluginServers,
   type Models,
   type PluginServer,
+  printOfPlugins,
   type Store,
   type VaultCipher,
 } from "./engine/index.ts";
@@ -70,7 +71,10 @@ export function followPluginServers(
 ): { readonly ready: Promise<void>; stop(): Promise<void> } {
   const ending = new AbortController();
   const known = new Map<string, string>();
-  const look = () => lookAtPlugins(config.storage.pluginsDir, known, parts);
+  let seen = "";
+  const look = async () => {
+    seen = await lookAtPlugins(config.storage.pluginsDir, { known, seen }, parts);
+  };
   if (config.role === "gateway") return { ready: Promise.resolve(), stop: () => Promise.resolve() };
   const ready = look();
   const work = ready.then(async () => {
@@ -88,13 +92,15 @@ export function followPluginServers(
   };
 }
 
-/** `known`: the definitions of each plugin as they were last taken over. Never rejects. */
+/** `known`: the definitions of each plugin as they were last taken over; `seen`: what was installed then, returned anew. Never rejects. */
 async function lookAtPlugins(
   dir: string,
-  known: Map<string, string>,
+  { known, seen }: { readonly known: Map<string, string>; readonly seen: string },
   { connections, log }: { readonly connections: ConnectorSet["connections"]; readonly log: Log },
-): Promise<void> {
+): Promise<string> {
   try {
+    const installed = await printOfPlugins(dir);
+    if (installed === seen) return seen;
     const servers = (await listPluginServers(dir)).filter(({ enabled }) => enabled);
     for (const plugin of new Set([...known.keys(), ...servers.map((server) => server.plugin)])) {
       const own = servers.filter((server) => server.plugin === plugin);
@@ -105,8 +111,10 @@ async function lookAtPlugins(
       else known.delete(plugin);
       takeOver(plugin, own, connections, log);
     }
+    return installed;
   } catch (error) {
     log.warn({ error: error instanceof Error ? error.message : String(error) }, "plugins' servers not looked at");
+    return seen;
   }
 }
 

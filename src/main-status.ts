@@ -3,7 +3,7 @@
  * Plain HTML without a script; it draws itself anew every ten seconds. Everything shown is text, whoever wrote it.
  */
 import { createHash } from "node:crypto";
-import type { AdapterRoute, ConnectorHealth, Engine, SkillProblem } from "./engine/index.ts";
+import { type AdapterRoute, type ConnectorHealth, type Engine, escapeHtml, type SkillProblem } from "./engine/index.ts";
 
 /** What the page shows, read at each request. */
 export interface StatusParts {
@@ -72,8 +72,4 @@ function line(what: string, state: string, more: readonly string[]): string {
   const facts = more.filter((text) => text !== "").map((text) => `<small>${escapeHtml(text)}</small>`);
   const look = GOOD.has(state) ? "good" : "bad";
   return `<li><b>${escapeHtml(what)}</b> · <span class="${look}">${escapeHtml(state)}</span>${facts.join("")}</li>`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -2,7 +2,7 @@
  * `parley invite <bot>`: prints the link that adds a bot to a Discord server with the least permissions. The link goes to standard output alone, so it
  * can be piped; words go to standard error. What the link holds is the adapter's knowledge.
  */
-import { loadConfig } from "../config.ts";
+import { loadConfig, unsetVariable } from "../config.ts";
 import { ConfigError } from "../engine/index.ts";
 import { type CommandLine, type PlatformSetup, settingsArguments } from "./command-line.ts";
 
@@ -19,7 +19,7 @@ export async function invite(line: CommandLine, botId: string, discord: Platform
   if (bot.discord === undefined) {
     throw new ConfigError(`The bot ${bot.id} has no Discord token. Set discord.token of this bot first.`);
   }
-  const [, unset] = /^unset (\w+)$/.exec(bot.discord.token) ?? [];
+  const unset = unsetVariable(bot.discord.token);
   if (unset !== undefined)
     throw new ConfigError(`The Discord token of ${bot.id} is not set: put ${unset} into the environment or .env.`);
   if (discord.invite === undefined) throw new ConfigError("This platform has no invitations.");

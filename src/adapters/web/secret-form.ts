@@ -6,7 +6,7 @@
  */
 
 import { createHash, randomUUID } from "node:crypto";
-import { type AdapterRoute, type SecretLinkView, SecretValue } from "../../engine/index.ts";
+import { type AdapterRoute, escapeHtml, type SecretLinkView, SecretValue } from "../../engine/index.ts";
 import { HttpProblem, requireSameOrigin } from "./http.ts";
 import type { Hub } from "./hub.ts";
 import { MAX_FORM_BYTES } from "./limits.ts";
@@ -125,8 +125,4 @@ function page(status: number, title: string, body: string): Response {
       "content-security-policy": `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     },
   });
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

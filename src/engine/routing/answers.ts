@@ -12,7 +12,7 @@ import type { AnswerEvent, DismissEvent, Reception, SecretEvent, SecretLinkEvent
 import type { MailBody } from "../mail.ts";
 import type { PersonRef, Role } from "../person.ts";
 import type { NewEntry, SealedSecret, TakeIn, Wake } from "../store/store.ts";
-import { belongsHere, hasJoined, refOf } from "./card-place.ts";
+import { belongsHere, hasJoined, isAskedByCall, refOf } from "./card-place.ts";
 import { countInGroup } from "./group-answers.ts";
 import { type HostAnswer, replyPlace, settleHostCard } from "./host-answers.ts";
 import type { MessageCase } from "./message-case.ts";
@@ -170,11 +170,6 @@ function widgetAnswer(card: Card, answer: CardAnswer, role: Role, by: PersonRef)
       ? {}
       : { body: { type: "answer" as const, role, cardId: card.id, prompt, answer, ...replyPlace(card) } }),
   };
-}
-
-/** A running call waits for the answer; it wakes nobody else. */
-function isAskedByCall(card: Card): boolean {
-  return card.spec.kind === "widget" && card.spec.askedByCall === true;
 }
 
 function answerBody(card: Card, answer: CardAnswer, by: PersonRef): unknown {

@@ -40,7 +40,16 @@ export function refOf(card: Card, clicked: ConversationRef): ConversationRef {
   return { ...clicked, kind: "thread", threadId: card.conversationKey.slice(base.length + 1) };
 }
 
-/** In a Group whoever takes part may answer a question (SPEC C2), also those who came after it was asked; secrets stay with the person served. */
+/**
+ * In a Group whoever takes part may answer a member's question (SPEC C2), also those who came after it was asked. Secrets, and what a running call asks on
+ * behalf of another system, stay with the person served.
+ */
 export async function hasJoined(parts: Pick<RouterParts, "store">, card: Card, personId: string): Promise<boolean> {
-  return card.kind === "widget" && card.turnId !== undefined && (await parts.store.hasJoined(card.turnId, personId));
+  const isForAll = card.spec.kind === "widget" && !isAskedByCall(card);
+  return isForAll && card.turnId !== undefined && (await parts.store.hasJoined(card.turnId, personId));
+}
+
+/** A running call waits for the answer; it wakes nobody else. */
+export function isAskedByCall(card: Card): boolean {
+  return card.spec.kind === "widget" && card.spec.askedByCall === true;
 }

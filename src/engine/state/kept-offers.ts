@@ -17,13 +17,10 @@ export interface KeptOffer {
 /** Kept offers over a key-value scope of their own. */
 export interface KeptOffers {
   /**
-   * The cycle's offer; made by `make` and kept when the cycle has none yet, or one that `isOutdated`. `told` of a new one is what `make` knew.
+   * The cycle's offer; made by `make` and kept when the cycle has none yet. `told` of a new one is what `make` knew. An offer without any connector is
+   * not kept: there is nothing to keep stable, and the first connector is offered as soon as it is there.
    */
-  keep(
-    session: Pick<Session, "id" | "cycle">,
-    make: () => Promise<KeptOffer>,
-    isOutdated?: (offer: ConnectorOffer) => boolean,
-  ): Promise<KeptOffer>;
+  keep(session: Pick<Session, "id" | "cycle">, make: () => Promise<KeptOffer>): Promise<KeptOffer>;
   /** Remembers what the model has been told by now. */
   tell(session: Pick<Session, "id" | "cycle">, told: readonly string[]): Promise<void>;
 }
@@ -41,12 +38,12 @@ export function createKeptOffers(kv: KeyValueStore): KeptOffers {
     return row && row.cycle === session.cycle ? row : undefined;
   };
   return {
-    async keep(session, make, isOutdated = () => false) {
+    async keep(session, make) {
       const row = await read(session);
       const text = row ? await kv.get(`offer:${row.hash}`) : undefined;
-      const kept = typeof text === "string" ? (JSON.parse(text) as ConnectorOffer) : undefined;
-      if (row && kept && !isOutdated(kept)) return { offer: kept, told: row.told };
+      if (row && typeof text === "string") return { offer: JSON.parse(text) as ConnectorOffer, told: row.told };
       const made = await make();
+      if (made.offer.capabilities === "") return made;
       const written = JSON.stringify(made.offer);
       const hash = createHash("sha256").update(written).digest("hex");
       await kv.insert(`offer:${hash}`, written);

@@ -86,6 +86,11 @@ export function createPlugins(parts: PluginParts): Plugins {
   return plugins;
 }
 
+/** What is installed and enabled, as a text that changes when it does: cheap to ask for again and again. */
+export async function printOfPlugins(dir: string): Promise<string> {
+  return JSON.stringify((await readIndex(dir)).plugins);
+}
+
 /** The servers of installed plugins that connections can be made from; definitions are complete, whether enabled or not. */
 export async function listPluginServers(dir: string): Promise<readonly PluginServer[]> {
   const { plugins } = await readIndex(dir);

@@ -38,10 +38,7 @@ export async function readConnectors(
   const { connectors, offers } = parts;
   if (!connectors || !offers) return NONE;
   const now = (await connectors.troubles(place)).map(lineOf);
-  // A cycle that began without any connector gets them when the first is there: until then it had nothing to keep.
-  const isOutdated = ({ capabilities }: ConnectorOffer) => capabilities === "" && connectors.health().length > 0;
-  const make = async () => ({ offer: await connectors.offer(place), told: now });
-  const kept = await offers.keep(session, make, isOutdated);
+  const kept = await offers.keep(session, async () => ({ offer: await connectors.offer(place), told: now }));
   const lost = now.filter((line) => !kept.told.includes(line));
   const back = kept.told.filter((line) => !now.includes(line)).map((line) => nameIn(line));
   const notes = [
